@@ -1,0 +1,1 @@
+"""pocket-batch: text to speech by the hour, on CPUs, without anyone watching."""

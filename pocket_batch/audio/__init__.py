@@ -1,0 +1,1 @@
+"""Samples in numpy: loudness, joining, limiting, encoding, tags."""

@@ -1,0 +1,151 @@
+"""What flows between stages: frozen dataclasses without behaviour, tensors or handles."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+BlockKind = Literal["heading", "paragraph", "scene_break"]
+FinishReason = Literal["eos", "length"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One run of text that is read without a structural pause inside.
+
+    `text` is plain Unicode, white space folded to single spaces; empty for a scene break.
+    `where` names the place in the source, such as `OEBPS/ch3.xhtml:12` (file and line).
+    """
+
+    kind: BlockKind
+    text: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A titled part of a book. `number` counts from 1 in reading order, as `inspect` shows it.
+
+    `level` is the depth in the table of contents, 1 for a top entry.
+    """
+
+    number: int
+    title: str
+    blocks: tuple[Block, ...]
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """The cover picture as found in the source, `media_type` as declared there (`image/jpeg`)."""
+
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Text of the source that is not spoken, with its place and the reason."""
+
+    where: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A book as the reader found it: metadata, chapters, and what was left out.
+
+    `id` is the SHA-256 of the source file. `language` is a BCP 47 tag or empty when undeclared.
+    `date` is as declared (usually `YYYY` or `YYYY-MM-DD`). `warnings` are sentences for the user
+    about flaws that were repaired or ignored; `has_gaps` is set when text that the book promises
+    (a spine document) could not be read.
+    """
+
+    id: str
+    title: str
+    chapters: tuple[Chapter, ...]
+    authors: tuple[str, ...] = ()
+    language: str = ""
+    date: str = ""
+    publisher: str = ""
+    series: str = ""
+    series_part: str = ""
+    description: str = ""
+    subjects: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    cover: Cover | None = None
+    dropped: tuple[Dropped, ...] = ()
+    warnings: tuple[str, ...] = ()
+    has_gaps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A voice by name, as its file in `voices/` states it; no audio and no weights."""
+
+    name: str
+    engine: str
+    language: str
+    licence: str
+    description: str = ""
+    source: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What the engine speaks in one go: whole sentences within its limit, or one heading.
+
+    `chapter` is the number of its chapter; `pause_after_ms` is the silence that follows it.
+    """
+
+    id: str
+    chapter: int
+    text: str
+    voice: str
+    pause_after_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """The record of one spoken text; its audio is a FLAC file named by `key`.
+
+    `key` is the content key. `num_bytes` is the size of the FLAC file, `compute_s` the time the
+    engine took.
+    """
+
+    key: str
+    segment_id: str
+    num_samples: int
+    sampling_rate_hz: int
+    finish_reason: FinishReason
+    seed: int
+    attempt: int
+    num_bytes: int
+    compute_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An item that could not be done, after all its attempts; `reason` is a sentence."""
+
+    key: str
+    segment_id: str
+    text: str
+    reason: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class MasteredChapter:
+    """A joined chapter before gain: its exact length and what was measured on it.
+
+    `lufs` is the integrated loudness and `rms_db` the RMS level, both before gain and -inf for
+    silence; `true_peak` is a linear amplitude.
+    """
+
+    number: int
+    title: str
+    num_samples: int
+    lufs: float
+    rms_db: float
+    true_peak: float

@@ -1,0 +1,1 @@
+"""Executors hand the missing items of a stage to workers."""

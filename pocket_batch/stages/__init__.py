@@ -1,0 +1,1 @@
+"""Stages turn items into items, generator in, generator out."""
