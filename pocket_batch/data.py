@@ -92,6 +92,17 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True)
+class Pauses:
+    """Silence inserted after each kind of text, milliseconds."""
+
+    sentence_ms: int
+    paragraph_ms: int
+    scene_break_ms: int
+    heading_ms: int
+    chapter_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """What the engine speaks in one go: whole sentences within its limit, or one heading.
 
@@ -103,6 +114,21 @@ class Segment:
     text: str
     voice: str
     pause_after_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One text for the engine. `key` is the content key of the utterance that comes of it.
+
+    `seed` is made from (job seed, text, voice, attempt), so the result depends on nothing else.
+    """
+
+    key: str
+    segment_id: str
+    text: str
+    voice: Voice
+    seed: int
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,92 @@
+"""The protocol of a speech engine, and the table of engines.
+
+An engine knows nothing of books, files or Ray. Making one is cheap and tells whether it can work
+on this machine; weights are loaded by the first `generate`, or earlier by `load`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocket_batch.data import FinishReason, Request, Voice
+from pocket_batch.errors import ModelUnavailableError
+
+Samples = NDArray[np.float32]
+
+ENGINES = {
+    "fake": "pocket_batch.engine.fake:FakeEngine",
+    "hibari": "pocket_batch.engine.hibari:HibariEngine",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What an engine made of one request.
+
+    `audio` has shape (num_samples,), mono float32 at the engine's sampling rate, full scale 1.0.
+    `compute_s` is the wall time this request took.
+    """
+
+    key: str
+    audio: Samples
+    finish_reason: FinishReason
+    compute_s: float
+
+
+class Engine(Protocol):
+    """A batched text-to-speech model.
+
+    Attributes:
+        name: the key in `ENGINES`.
+        version: of the model and its code; part of every content key.
+        sampling_rate_hz: of all its output.
+        max_tokens: the longest text of one request, counted by `count_tokens`.
+        x_realtime: seconds of audio per second on two cores, roughly; used for estimates only.
+        memory_bytes: resident size of one loaded worker, roughly; limits the number of workers.
+    """
+
+    name: str
+    version: str
+    sampling_rate_hz: int
+    max_tokens: int
+    x_realtime: float
+    memory_bytes: int
+
+    def count_tokens(self, text: str) -> int:
+        """Length of a text in the unit of `max_tokens`; needs no weights."""
+        ...
+
+    def voice_key(self, voice: Voice) -> str:
+        """A hash of everything the sound of this voice depends on; needs no loaded weights.
+
+        Raises:
+            ModelUnavailableError: the voice or its weights are not on this machine.
+        """
+        ...
+
+    def load(self, voices: Iterable[Voice], num_threads: int) -> None:
+        """Load weights and voice states, for `num_threads` cores, so that `generate` starts at once."""
+        ...
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
+        """Speak all requests, in any order; a result depends on its own request alone."""
+        ...
+
+
+def make_engine(name: str) -> Engine:
+    """The engine of that name, not yet loaded.
+
+    Raises:
+        ModelUnavailableError: no such engine, or its package is not installed.
+    """
+    if name not in ENGINES:
+        raise ModelUnavailableError(
+            f"There is no engine `{name}`. The engines are {', '.join(sorted(ENGINES))}."
+        )
+    module, _, attribute = ENGINES[name].partition(":")
+    engine: Engine = getattr(import_module(module), attribute)()
+    return engine

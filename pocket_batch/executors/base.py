@@ -1,0 +1,80 @@
+"""The protocol of an executor, what it returns, and the table of executors."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal, Protocol
+
+from pocket_batch.data import Failure, Request, Utterance, Voice
+
+EXECUTORS = {
+    "local": "pocket_batch.executors.local:LocalExecutor",
+    "ray": "pocket_batch.executors.ray:RayExecutor",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """An utterance with its audio as the bytes of a FLAC file (16 bit, mono)."""
+
+    utterance: Utterance
+    flac: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSpec:
+    """All a worker needs to know before its first item; sent once to each worker."""
+
+    engine: str
+    voices: tuple[Voice, ...]
+    num_cores: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many workers to start, where, and the limits of one call.
+
+    `num_workers` of None means as many as fit. `address` is that of a Ray cluster to join, empty
+    for one of our own. `start_timeout_s` bounds the start barrier, `item_timeout_s` the wall time
+    of one item (a call of several items gets the sum).
+    """
+
+    spec: WorkerSpec
+    num_workers: int | None = None
+    address: str = ""
+    start_timeout_s: float = 120.0
+    item_timeout_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEvent:
+    """A change among the workers, for progress and logs; `detail` is a sentence."""
+
+    kind: Literal["starting", "ready", "crashed", "timeout", "lost"]
+    num_workers: int
+    detail: str
+
+
+class Executor(Protocol):
+    """Takes requests, returns each of them spoken or failed, in any order.
+
+    `requests` is consumed lazily, a window at a time, longest first within the window. When
+    `should_stop()` turns true nothing new is started, what is in flight is returned if it ends
+    within two seconds, and the iterator ends. Closing the iterator frees all workers.
+    """
+
+    def run(
+        self,
+        requests: Iterable[Request],
+        should_stop: Callable[[], bool],
+        on_event: Callable[[WorkerEvent], None],
+    ) -> Iterator[Spoken | Failure]:
+        """Yield one result for every request, except when stopped."""
+        ...
+
+
+def make_executor(name: str, plan: Plan) -> Executor:
+    """The executor of that name (`local` or `ray`)."""
+    module, _, attribute = EXECUTORS[name].partition(":")
+    executor: Executor = getattr(import_module(module), attribute)(plan)
+    return executor
