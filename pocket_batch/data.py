@@ -132,6 +132,24 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptLine:
+    """One utterance in its place: the same `key` may be spoken in several places of a book."""
+
+    key: str
+    segment_id: str
+    pause_after_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptChapter:
+    """The utterances of one chapter in reading order."""
+
+    number: int
+    title: str
+    lines: tuple[ScriptLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """The record of one spoken text; its audio is a FLAC file named by `key`.
 
@@ -159,6 +177,16 @@ class Failure:
     text: str
     reason: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """An utterance that was spoken but may be wrong; `reason` is a sentence."""
+
+    key: str
+    segment_id: str
+    text: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

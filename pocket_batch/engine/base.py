@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocket_batch.data import FinishReason, Request, Voice
-from pocket_batch.errors import ModelUnavailableError
+from pocket_batch.errors import ModelUnavailableError, PocketBatchError
 
 Samples = NDArray[np.float32]
 
@@ -21,6 +21,10 @@ ENGINES = {
     "fake": "pocket_batch.engine.fake:FakeEngine",
     "hibari": "pocket_batch.engine.hibari:HibariEngine",
 }
+
+
+class EngineError(PocketBatchError):
+    """The engine could not speak one text; another text may well succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,15 @@ class Engine(Protocol):
         ...
 
     def load(self, voices: Iterable[Voice], num_threads: int) -> None:
-        """Load weights and voice states, for `num_threads` cores, so that `generate` starts at once."""
+        """Load weights and voice states, for `num_threads` cores, so `generate` starts at once."""
         ...
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
-        """Speak all requests, in any order; a result depends on its own request alone."""
+        """Speak all requests, in any order; a result depends on its own request alone.
+
+        A text without anything to say gives empty audio. An exception ends the iterator; whoever
+        asked then asks again for each request that is missing.
+        """
         ...
 
 

@@ -5,20 +5,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, Protocol
 
-from pocket_batch.data import Failure, Request, Utterance, Voice
+from pocket_batch.data import Failure, Request, Voice
+from pocket_batch.engine.base import make_engine
+from pocket_batch.stages.synthesize import Spoken as Spoken
+from pocket_batch.stages.synthesize import Synthesize
 
 EXECUTORS = {
     "local": "pocket_batch.executors.local:LocalExecutor",
     "ray": "pocket_batch.executors.ray:RayExecutor",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """An utterance with its audio as the bytes of a FLAC file (16 bit, mono)."""
-
-    utterance: Utterance
-    flac: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +66,17 @@ class Executor(Protocol):
     ) -> Iterator[Spoken | Failure]:
         """Yield one result for every request, except when stopped."""
         ...
+
+
+def make_stage(spec: WorkerSpec) -> Synthesize:
+    """The stage that a worker runs, with its engine and voices loaded.
+
+    Raises:
+        ModelUnavailableError: the engine or a voice is not on this machine.
+    """
+    engine = make_engine(spec.engine)
+    engine.load(spec.voices, spec.num_cores)
+    return Synthesize(engine)
 
 
 def make_executor(name: str, plan: Plan) -> Executor:

@@ -1,1 +1,1 @@
-"""From written text to the segments that are spoken."""
+"""Text: from the words as written to the pieces that an engine speaks."""

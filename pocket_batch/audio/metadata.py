@@ -1,0 +1,70 @@
+"""ffmpeg's text format for chapters, written and read.
+
+Source: https://ffmpeg.org/ffmpeg-formats.html#Metadata-2
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+HEADER = ";FFMETADATA1"
+MAX_TITLE_BYTES = 250  # a Nero chapter's title has one length byte
+_SPECIAL = re.compile(r"[=;#\\\n]")  # `a=b` -> `a\=b`
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)  # `a\=b` -> `a=b`
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\s]+")  # `One\nTwo` -> `One Two`
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterSpan:
+    """A chapter of a file: from sample `begin` up to, not including, `end`."""
+
+    title: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChapter:
+    """A chapter as read back from a file, in exact seconds."""
+
+    title: str
+    begin_s: Fraction
+    end_s: Fraction
+
+
+def one_line(text: str, max_bytes: int = MAX_TITLE_BYTES) -> str:
+    """Text that every format keeps as it is: no control characters, at most `max_bytes` long."""
+    text = _UNPRINTABLE.sub(" ", text).strip()
+    if len(text.encode()) <= max_bytes:
+        return text
+    cut = text.encode()[: max_bytes - len("…".encode())].decode("utf-8", "ignore")
+    return cut.rstrip() + "…"
+
+
+def dump_chapters(chapters: Sequence[ChapterSpan], sampling_rate_hz: int) -> str:
+    """The chapters as the text of a metadata file, with times in samples."""
+    lines = [HEADER]
+    for chapter in chapters:
+        title = _SPECIAL.sub(lambda match: "\\" + match.group(), chapter.title)
+        lines += ["[CHAPTER]", f"TIMEBASE=1/{sampling_rate_hz}"]
+        lines += [f"START={chapter.begin}", f"END={chapter.end}", f"title={title}"]
+    return "\n".join(lines) + "\n"
+
+
+def parse_chapters(text: str) -> tuple[FoundChapter, ...]:
+    """The chapters of a metadata file that ffmpeg wrote."""
+    chapters = []
+    for section in re.split(r"(?m)^\[CHAPTER\]\n", text)[1:]:  # `[CHAPTER]\nSTART=0` -> `START=0`
+        values = _values(section)
+        unit = Fraction(values["TIMEBASE"])
+        begin, end = int(values["START"]) * unit, int(values["END"]) * unit
+        chapters.append(FoundChapter(values.get("title", ""), begin, end))
+    return tuple(chapters)
+
+
+def _values(section: str) -> dict[str, str]:
+    """`START=0\\ntitle=A\\=B\\n` -> `{"START": "0", "title": "A=B"}`."""
+    joined = re.findall(r"(?:\\.|[^\\\n])+", section, re.DOTALL)  # an escaped newline ends no line
+    pairs = [re.split(r"(?<!\\)=", line, maxsplit=1) for line in joined]
+    return {pair[0]: _ESCAPED.sub(r"\1", pair[1]) for pair in pairs if len(pair) == 2}

@@ -1,0 +1,75 @@
+"""What is really in an audio file, as ffmpeg reads it; imageio-ffmpeg brings no ffprobe."""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from pocket_batch.audio.ffmpeg import find_ffmpeg, run
+from pocket_batch.audio.metadata import FoundChapter, parse_chapters
+from pocket_batch.errors import OutputError
+
+# `  Stream #0:0[0x1](und): Audio: aac (LC) (mp4a / 0x6134706D), 24000 Hz, mono, fltp, 58 kb/s`
+_AUDIO = re.compile(r"Stream #0:\d+.*?: Audio: (\w+).*?, (\d+) Hz, ([^,\n]+)")
+_COVER = re.compile(r"Stream #0:\d+.*?: Video: \w+.*\(attached pic\)")
+_END = re.compile(r"(?m)^out_time_us=(\d+)$")  # `out_time_us=19037500` -> 19037500
+_LOUDNESS = re.compile(r"I:\s+(-?[\d.]+|-inf|nan) LUFS")  # `    I:  -23.0 LUFS` -> -23.0
+_PEAK = re.compile(r"Peak:\s+(-?[\d.]+|-inf) dBFS")  # `    Peak:  -1.1 dBFS` -> -1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A file as read back. `duration_s` is where its last audio packet ends.
+
+    `bit_rate_kbps` is that of the whole file, with cover and tags.
+    """
+
+    codec: str
+    sampling_rate_hz: int
+    num_channels: int
+    duration_s: Fraction
+    bit_rate_kbps: float
+    has_cover: bool
+    chapters: tuple[FoundChapter, ...]
+
+
+def probe(path: Path, use_system: bool = False) -> Probe:
+    """Read all packets of a file, without decoding them, and its chapters.
+
+    Raises:
+        OutputError: the file is damaged or has no audio.
+    """
+    every_packet = ["-map", "0:a:0", "-c", "copy", "-f", "null", "-"]
+    arguments = ["-hide_banner", "-nostdin", "-progress", "pipe:2", "-xerror", "-i", str(path)]
+    chapters = ["-f", "ffmetadata", "pipe:1"]
+    done = run([find_ffmpeg(use_system), *arguments, *every_packet, *chapters], path)
+    messages = done.stderr.decode("utf-8", "replace")
+    audio, ends = _AUDIO.search(messages), _END.findall(messages)
+    if audio is None or not ends:
+        raise OutputError(f"{path} has no audio in it after writing. Report this as a bug.")
+    duration_s = Fraction(int(ends[-1]), 1_000_000)
+    return Probe(
+        codec=audio[1],
+        sampling_rate_hz=int(audio[2]),
+        num_channels={"mono": 1, "stereo": 2}.get(audio[3], 0),
+        duration_s=duration_s,
+        bit_rate_kbps=float(path.stat().st_size * 8 / 1000 / duration_s) if duration_s else 0.0,
+        has_cover=_COVER.search(messages) is not None,
+        chapters=parse_chapters(done.stdout.decode("utf-8", "replace")),
+    )
+
+
+def measure_loudness(path: Path, use_system: bool = False) -> tuple[float, float]:
+    """Integrated loudness in LUFS and true peak in dBTP, as ffmpeg's ebur128 filter measures them.
+
+    It decodes the whole file: for tests and reports.
+    """
+    filters = ["-af", "ebur128=peak=true:framelog=quiet", "-f", "null", "-"]
+    done = run(
+        [find_ffmpeg(use_system), "-hide_banner", "-nostdin", "-i", str(path), "-vn", *filters],
+        path,
+    )
+    summary = done.stderr.decode("utf-8", "replace").rpartition("Summary:")[2]
+    loudness, peak = _LOUDNESS.search(summary), _PEAK.search(summary)
+    assert loudness is not None and peak is not None, "ffmpeg's ebur128 summary has changed"
+    return float(loudness[1]), float(peak[1])

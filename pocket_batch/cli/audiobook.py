@@ -1,0 +1,206 @@
+"""Turn a book (.epub, .txt, .md) into a finished audiobook with chapters, cover and tags.
+
+examples:
+  pocket-batch book.epub                      makes book.m4b beside it
+  pocket-batch book.epub --chapters 1,3-5     only these chapters
+  pocket-batch book.epub --dry-run            how long it would take, and how much disk
+  pocket-batch book.epub --format mp3 --split-chapters --loudness acx
+  pocket-batch book.epub --set segment.pauses.paragraph_ms=900
+
+Stop it at any time: the same command goes on where it was. Run it again when it is done, and
+nothing happens; change a sentence or the format, and only what changed is done again.
+"""
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args
+
+from pocket_batch.cli.show import FORMATS as LOG_FORMATS
+from pocket_batch.cli.show import make_reporter
+from pocket_batch.config import (
+    AudiobookPipeline,
+    ExecutorName,
+    FileFormat,
+    Loudness,
+    load_pipeline,
+    parse_assignment,
+)
+from pocket_batch.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options, in groups."""
+    parser.add_argument("book", metavar="BOOK", type=Path, help="an .epub, .txt or .md file")
+    out = parser.add_argument_group("what is made")
+    out.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: beside BOOK")
+    out.add_argument("--voice", metavar="NAME", help="see `pocket-batch voices` (default: heart)")
+    out.add_argument("--format", choices=get_args(FileFormat), help="default: m4b")
+    out.add_argument(
+        "--split-chapters",
+        action="store_true",
+        default=None,
+        help="one file a chapter, numbered, in a folder with cover.jpg and a playlist",
+    )
+    out.add_argument("--chapters", metavar="1,3-5", help="only these, as `inspect` numbers them")
+    out.add_argument("--language", metavar="CODE", help="if the book is wrong about its own")
+    out.add_argument("--target-lufs", type=float, metavar="LUFS", help="loudness (default: -23)")
+    out.add_argument(
+        "--loudness",
+        choices=get_args(Loudness),
+        help="acx: RMS -20 dB, peak -3 dB, and 192 kbit/s 44.1 kHz for MP3",
+    )
+    out.add_argument("--seed", type=int, metavar="N", help="another seed, another take (default: 0)")
+    _add_run_arguments(parser)
+
+
+def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    run = parser.add_argument_group("how it is run")
+    run.add_argument(
+        "--executor",
+        choices=get_args(ExecutorName),
+        help="ray: worker processes; local: this process; auto (default): ray, except for work "
+        "that would be over before Ray has started",
+    )
+    run.add_argument("--workers", metavar="N|auto", help="default: auto, as many as fit")
+    run.add_argument("--cores-per-worker", type=int, metavar="N", help="default: 2")
+    run.add_argument("--address", metavar="HOST:PORT", help="join this Ray cluster")
+    run.add_argument("--work", type=Path, metavar="DIR", help="work folder (default: OUTPUT.work)")
+    run.add_argument("--resume", action="store_true", help="go on where it was (always so)")
+    run.add_argument("--fresh", action="store_true", help="throw earlier work away first")
+    run.add_argument("--overwrite", action="store_true", help="replace an output that exists")
+    run.add_argument("--dry-run", action="store_true", help="plan and estimate, speak nothing")
+    run.add_argument("--pipeline", type=Path, metavar="FILE", help="a pipeline file of your own")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change one setting of the pipeline file; may be given again",
+    )
+    run.add_argument("--quiet", action="store_true", help="only warnings and errors")
+    run.add_argument(
+        "--log-format", choices=LOG_FORMATS, help="default: rich on a terminal, else plain"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the audiobook the arguments ask for."""
+    from pocket_batch.jobs.audiobook import AudiobookJob, dry_run, run_audiobook
+
+    pipeline = load_pipeline(args.pipeline, _overrides(args))
+    output = _output(args.book, args.output, pipeline)
+    job = AudiobookJob(
+        source=args.book,
+        output=output,
+        work=args.work or output.with_name(_stem(output, pipeline) + ".work"),
+        pipeline=pipeline,
+        chapters=parse_chapters(args.chapters or ""),
+        language=args.language or "",
+        fresh=args.fresh,
+        overwrite=args.overwrite,
+        command=("pocket-batch", *sys.argv[1:]),
+    )
+    if args.fresh and args.resume:
+        raise UsageError("--fresh throws earlier work away, --resume goes on with it: give one.")
+    with make_reporter(args.log_format, args.quiet) as reporter, stop_signals() as stopped:
+        if args.dry_run:
+            dry_run(job, reporter)
+        else:
+            run_audiobook(job, reporter, stopped.is_set)
+    return 0
+
+
+def parse_chapters(text: str) -> frozenset[int]:
+    """`1,3-5` -> {1, 3, 4, 5}; an empty text means all and gives none.
+
+    Raises:
+        UsageError: it is not a list of numbers and ranges.
+    """
+    numbers: set[int] = set()
+    try:
+        for part in text.split(",") if text else ():
+            first, _, last = part.partition("-")
+            span = range(int(first), int(last or first) + 1)
+            if not span or span.start < 1:
+                raise ValueError
+            numbers.update(span)
+    except ValueError as error:
+        raise UsageError(f"--chapters wants numbers like 1,3-5, not `{text}`.") from error
+    return frozenset(numbers)
+
+
+@contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; a second one of the same kind ends at once."""
+    stopped = threading.Event()
+    before: dict[int, Any] = {}
+
+    def on_signal(number: int, frame: object) -> None:
+        stopped.set()
+        signal.signal(number, before[number])
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, on_signal)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _overrides(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that change the pipeline file, as dotted keys."""
+    options = {
+        "voice": args.voice,
+        "seed": args.seed,
+        "write.format": args.format or _format_of(args.output),
+        "write.split_chapters": args.split_chapters,
+        "master.target_lufs": args.target_lufs,
+        "master.loudness": args.loudness,
+        "executor.name": args.executor or ("ray" if args.address else None),
+        "executor.workers": _workers(args.workers),
+        "executor.cores_per_worker": args.cores_per_worker,
+        "executor.address": args.address,
+    }
+    assigned = dict(parse_assignment(text) for text in args.set)
+    return assigned | {key: value for key, value in options.items() if value is not None}
+
+
+def _workers(text: str | None) -> int | None:
+    if text is None or text == "auto":
+        return None
+    if not text.isdigit():
+        raise UsageError(f"--workers wants a number or `auto`, not `{text}`.")
+    return int(text)
+
+
+def _format_of(output: Path | None) -> str | None:
+    """`-o book.mp3` asks for MP3 without another option."""
+    suffix = output.suffix.lower().lstrip(".") if output else ""
+    return suffix if suffix in get_args(FileFormat) else None
+
+
+def _output(book: Path, output: Path | None, pipeline: AudiobookPipeline) -> Path:
+    """Where the result goes: beside the book, in a folder that is given, or at a name."""
+    kind = pipeline.write.format
+    name = book.stem if pipeline.write.split_chapters else f"{book.stem}.{kind}"
+    if output is None:
+        return book.with_name(name)
+    if pipeline.write.split_chapters:
+        return output
+    if output.is_dir():
+        return output / name
+    if not output.suffix:
+        return output.with_name(f"{output.name}.{kind}")
+    if _format_of(output) not in (kind, None):
+        raise UsageError(f"-o {output} does not fit the format {kind}: give one of the two.")
+    return output
+
+
+def _stem(output: Path, pipeline: AudiobookPipeline) -> str:
+    return output.name if pipeline.write.split_chapters else output.stem

@@ -1,0 +1,102 @@
+"""The entry point: which command, its arguments, and the exit code of what it raises."""
+
+import argparse
+import os
+import shlex
+import sys
+import traceback
+from importlib import import_module
+from importlib.metadata import version
+
+from pocket_batch.errors import PocketBatchError, StoppedError
+
+COMMANDS = {
+    "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
+    "inspect": "show what is in a book, its chapters, and what is left out",
+    "voices": "list the voices, their languages and licences",
+    "bench": "measure everything but the engine on a made-up book",
+}
+
+_EXIT_CODES = """\
+exit codes:
+  0 done   2 usage   3 input refused   4 model or voice not available
+  5 output cannot be written   6 another run holds the work folder
+  10 finished, but some items failed   75 stopped, the same command goes on   1 a bug
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command; the exit code is that of ARCHITECTURE section 7."""
+    argv = sys.argv[1:] if argv is None else argv
+    name, rest = _split_command(argv)
+    module = import_module(f"pocket_batch.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog="pocket-batch" if name == "audiobook" else f"pocket-batch {name}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=module.__doc__,
+        epilog=_epilog() if name == "audiobook" else None,
+    )
+    module.add_arguments(parser)
+    parser.add_argument("--debug", action="store_true", help="show stack traces")
+    parser.add_argument("--version", action="version", version=f"pocket-batch {_version()}")
+    args = parser.parse_args(rest)
+    code = _run(module.run, args, argv)
+    _leave(code)
+    return code
+
+
+def _split_command(argv: list[str]) -> tuple[str, list[str]]:
+    """`inspect a.epub` -> inspect; `a.epub` and `--help` -> audiobook."""
+    if argv and argv[0] in COMMANDS:
+        return argv[0], argv[1:]
+    return "audiobook", argv or ["--help"]
+
+
+def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ignore[no-untyped-def]
+    try:
+        return int(command(args))
+    except StoppedError as error:
+        print(f"{error}\nTo go on: {_same_command(argv)}", file=sys.stderr)
+        return error.exit_code
+    except PocketBatchError as error:
+        if args.debug:
+            traceback.print_exc()
+        print(f"pocket-batch: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"Stopped at once. To go on: {_same_command(argv)}", file=sys.stderr)
+        return StoppedError.exit_code
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the reader, such as `head`, has left
+        return 0
+    except Exception as error:  # noqa: BLE001  # the last resort: whatever it is, it is a bug
+        if args.debug:
+            traceback.print_exc()
+        print(
+            f"pocket-batch: this is a bug: {type(error).__name__}: {error}. "
+            "Run the same command with --debug and report what it prints.",
+            file=sys.stderr,
+        )
+        return 1
+
+
+def _same_command(argv: list[str]) -> str:
+    """The command line again, without what would throw the work away."""
+    return shlex.join(["pocket-batch", *(word for word in argv if word != "--fresh")])
+
+
+def _leave(code: int) -> None:
+    """End the process at once when Ray was used: its threads can abort a normal exit."""
+    if "ray" in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _epilog() -> str:
+    rows = "\n".join(f"  {name:<10} {text}" for name, text in COMMANDS.items())
+    return f"commands (pocket-batch COMMAND --help tells more):\n{rows}\n\n{_EXIT_CODES}"
+
+
+def _version() -> str:
+    return version("pocket-batch")

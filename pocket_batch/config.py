@@ -1,0 +1,254 @@
+"""The settings of a run: YAML files, overrides, and the checked dataclasses made of them.
+
+Nothing else in the package reads YAML. The classes are plain frozen dataclasses; pydantic checks
+them when a file is read, so that importing this module stays cheap.
+"""
+
+import difflib
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
+
+from pocket_batch.data import Pauses, Voice
+from pocket_batch.errors import UsageError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+FileFormat = Literal["m4b", "mp3", "opus", "flac", "wav"]
+Loudness = Literal["lufs", "acx"]
+ExecutorName = Literal["auto", "ray", "local"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSettings:
+    """How text is cut into utterances, and the silence after them."""
+
+    pauses: Pauses
+    min_words: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """Bounds of the reading rate outside which an utterance is suspect."""
+
+    min_letters_per_s: float = 3.0
+    max_letters_per_s: float = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class MasterSettings:
+    """Trim, fades, loudness and peak of the finished audio."""
+
+    loudness: Loudness = "lufs"
+    target_lufs: float = -23.0
+    true_peak_dbtp: float = -1.0
+    trim_below_peak_db: float = 45.0
+    keep_ms: int = 40
+    fade_ms: int = 8
+    lead_in_ms: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSettings:
+    """The kind of file and its encoding. A bit rate of None is what suits the format."""
+
+    format: FileFormat = "m4b"
+    split_chapters: bool = False
+    bitrate_kbps: int | None = None
+    system_ffmpeg: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSettings:
+    """Where the work is done. `workers` of None means as many as fit."""
+
+    name: ExecutorName = "auto"
+    workers: int | None = None
+    cores_per_worker: int = 2
+    address: str = ""
+    item_timeout_s: float = 120.0
+    start_timeout_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class AudiobookPipeline:
+    """A whole pipeline file."""
+
+    pipeline: Literal["audiobook"]
+    stages: tuple[str, ...]
+    segment: SegmentSettings
+    voice: str = "heart"
+    seed: int = 0
+    check: CheckSettings = field(default_factory=CheckSettings)
+    master: MasterSettings = field(default_factory=MasterSettings)
+    write: WriteSettings = field(default_factory=WriteSettings)
+    executor: ExecutorSettings = field(default_factory=ExecutorSettings)
+
+
+def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipeline:
+    """Read a pipeline file, or the shipped `audiobook.yaml`, and apply overrides.
+
+    Args:
+        path: the file, or None for the shipped one.
+        overrides: dotted key -> value, such as `{"write.format": "mp3"}`.
+
+    Raises:
+        UsageError: the file is missing or not YAML, a key is unknown or a value does not fit.
+    """
+    path = path or shipped("pipelines") / "audiobook.yaml"
+    raw = _read_yaml(path)
+    for dotted, value in overrides.items():
+        _override(raw, dotted, value)
+    settings = _checked(AudiobookPipeline, raw, path.name)
+    _check_ranges(settings, path.name)
+    return settings
+
+
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """`write.format=mp3` -> `("write.format", "mp3")`; the value is read as YAML.
+
+    Raises:
+        UsageError: there is no `=`.
+    """
+    import yaml
+
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(f"--set wants KEY=VALUE, such as segment.pauses.paragraph_ms=900, not `{text}`.")
+    try:
+        return key.strip(), yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise UsageError(f"--set {key}: the value `{value}` is not YAML. {error}") from error
+
+
+def load_voices(extra_folder: Path | None = None) -> dict[str, Voice]:
+    """All voices by name: the shipped ones, then those of the user's folder, which win.
+
+    Raises:
+        UsageError: a voice file is not valid.
+    """
+    voices: dict[str, Voice] = {}
+    for folder in (shipped("voices"), extra_folder or user_folder() / "voices"):
+        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+            voice = _checked(Voice, _read_yaml(path), path.name)
+            voices[voice.name] = voice
+    return voices
+
+
+def user_folder() -> Path:
+    """`pocket-batch` in the user's configuration folder (XDG_CONFIG_HOME, else ~/.config)."""
+    import os
+
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path(os.path.expanduser("~/.config"))) / "pocket-batch"
+
+
+def shipped(kind: str) -> Path:
+    """The folder of shipped data files (`pipelines` or `voices`), installed or in a checkout."""
+    package = Path(__file__).parent
+    installed = package / "_shipped" / kind
+    return installed if installed.is_dir() else package.parent / kind
+
+
+def as_dict(settings: object) -> dict[str, Any]:
+    """Settings as plain types, for `run.json`."""
+    assert is_dataclass(settings) and not isinstance(settings, type)
+    return asdict(settings)
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """A sentence that names the nearest known word, or all of them when none is near."""
+    match = difflib.get_close_matches(word, known, n=1)
+    return f"Did you mean `{match[0]}`?" if match else f"Known here: {', '.join(sorted(known))}."
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}).") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path.name}: not valid YAML. {error}") from error
+    if not isinstance(raw, dict):
+        raise UsageError(f"{path.name}: expected settings, one `key: value` a line, found none.")
+    return raw
+
+
+def _override(raw: dict[str, Any], dotted: str, value: Any) -> None:
+    """Set one dotted key in nested dictionaries, making the inner ones as needed."""
+    *parents, last = dotted.split(".")
+    for name in parents:
+        inner = raw.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"`{dotted}` is not a setting: `{name}` holds a value, not settings.")
+        raw = inner
+    raw[last] = value
+
+
+def _checked(kind: type[T], raw: dict[str, Any], origin: str) -> T:
+    """Build a dataclass from plain values, strictly: an unknown key is an error."""
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+    adapter = TypeAdapter(_forbid_extra(kind, ConfigDict(extra="forbid")))
+    try:
+        return adapter.validate_python(raw)
+    except ValidationError as error:
+        raise UsageError(_sentence(error.errors()[0], kind, origin)) from error
+
+
+def _forbid_extra(kind: type[T], config: Any) -> type[T]:
+    """Mark a dataclass and all dataclasses inside it to refuse unknown keys."""
+    kind.__pydantic_config__ = config  # type: ignore[attr-defined]
+    for hint in get_type_hints(kind).values():
+        if is_dataclass(hint):
+            _forbid_extra(hint, config)  # type: ignore[arg-type]
+    return kind
+
+
+def _sentence(error: "ErrorDetails", kind: type, origin: str) -> str:
+    location = [str(part) for part in error["loc"]]
+    dotted = ".".join(location)
+    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        known = [f.name for f in fields(_inner(kind, location[:-1]))]
+        return f"{origin}: `{dotted}` is not a setting. {nearest(location[-1], known)}"
+    if error["type"] == "missing":
+        return f"{origin}: `{dotted}` is missing."
+    found = error.get("input")
+    hint = " In YAML, `no`, `off` and `yes` are truth values: quote them." * isinstance(found, bool)
+    return f"{origin}: `{dotted}` is {found!r}. {error['msg']}.{hint}"
+
+
+def _inner(kind: type, path: list[str]) -> Any:
+    """The dataclass that holds the key at `path`."""
+    for name in path:
+        hint = get_type_hints(kind)[name]
+        kind = next((arg for arg in get_args(hint) if is_dataclass(arg)), hint)  # type: ignore[assignment]
+    return kind
+
+
+def _check_ranges(settings: AudiobookPipeline, origin: str) -> None:
+    """Refuse values that would give nonsense, each with the range that makes sense."""
+    pauses = settings.segment.pauses
+    ranges: list[tuple[str, float, float, float]] = [
+        ("master.target_lufs", settings.master.target_lufs, -40, -8),
+        ("master.true_peak_dbtp", settings.master.true_peak_dbtp, -20, 0),
+        ("master.trim_below_peak_db", settings.master.trim_below_peak_db, 20, 120),
+        ("master.keep_ms", settings.master.keep_ms, 0, 500),
+        ("master.lead_in_ms", settings.master.lead_in_ms, 0, 60_000),
+        ("master.fade_ms", settings.master.fade_ms, 0, 100),
+        ("segment.min_words", settings.segment.min_words, 1, 20),
+        ("write.bitrate_kbps", settings.write.bitrate_kbps or 64, 8, 512),
+        ("executor.workers", settings.executor.workers or 1, 1, 100_000),
+        ("executor.cores_per_worker", settings.executor.cores_per_worker, 1, 1024),
+        ("executor.item_timeout_s", settings.executor.item_timeout_s, 1, 86_400),
+        ("executor.start_timeout_s", settings.executor.start_timeout_s, 1, 86_400),
+        *((f"segment.pauses.{f.name}", getattr(pauses, f.name), 0, 60_000) for f in fields(pauses)),
+    ]
+    for name, value, low, high in ranges:
+        if not low <= value <= high:
+            raise UsageError(f"{origin}: `{name}` is {value}; it must be from {low} to {high}.")

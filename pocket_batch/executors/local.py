@@ -1,0 +1,56 @@
+"""Everything in this process: for debugging, small jobs and the smallest machines.
+
+The same results as the other executors, but no second chance: a text that crashes the engine
+takes this process with it, and one that never ends holds it for ever.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from pocket_batch.data import Failure, Request
+from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, make_stage
+from pocket_batch.executors.cores import check_workers, cores_per_worker, usable_cores
+from pocket_batch.executors.queue import calls, windows
+
+
+class LocalExecutor:
+    """One engine with as many threads as all the workers of the plan have cores."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def run(
+        self,
+        requests: Iterable[Request],
+        should_stop: Callable[[], bool],
+        on_event: Callable[[WorkerEvent], None],
+    ) -> Iterator[Spoken | Failure]:
+        """Yield one result for every request, until stopped; see `Executor`."""
+        stage = None
+        for window in windows(requests):
+            if stage is None:
+                spec = replace(self.plan.spec, num_cores=self._num_threads())
+                on_event(WorkerEvent("starting", 0, f"Loading {spec.engine} in this process."))
+                stage = make_stage(spec)
+                on_event(
+                    WorkerEvent("ready", 1, f"{spec.engine} runs on {spec.num_cores} threads.")
+                )
+            for call in calls(window):
+                if should_stop():
+                    return
+                for result in stage.run(call):
+                    yield result
+                    if should_stop():
+                        return
+
+    def _num_threads(self) -> int:
+        """Threads of the engine: the cores of all workers together.
+
+        Raises:
+            UsageError: the plan asks for more workers than there are cores for.
+        """
+        cores = cores_per_worker(self.plan.spec.num_cores)
+        if self.plan.num_workers is None:
+            return usable_cores()
+        check_workers(self.plan.num_workers, cores)
+        return cores * self.plan.num_workers

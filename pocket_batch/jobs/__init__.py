@@ -1,0 +1,1 @@
+"""A job: plan, speak, master, write, and the record of it."""

@@ -1,0 +1,242 @@
+"""One book becomes one audiobook: the order of things, from the command to the finished file."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pocket_batch.config import AudiobookPipeline
+from pocket_batch.data import Failure, Suspect, Utterance
+from pocket_batch.engine.base import Engine
+from pocket_batch.errors import OutputError, PartialRunError, StoppedError
+from pocket_batch.executors.base import Executor, WorkerEvent
+from pocket_batch.executors.cores import usable_cores
+from pocket_batch.jobs import messages
+from pocket_batch.jobs.plan import AudiobookPlan, check_stages, find_voice, plan_audiobook
+from pocket_batch.jobs.preflight import check_encoder, check_output, check_space
+from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
+from pocket_batch.jobs.record import (
+    RunRecord,
+    describe_outputs,
+    earlier_result,
+    earlier_results,
+    fingerprint,
+)
+from pocket_batch.jobs.speak import choose_executor, finished, speak
+from pocket_batch.manifest import Manifest, WorkFolder, file_sha256
+from pocket_batch.sources.base import check_source
+from pocket_batch.stages.check import Check
+from pocket_batch.stages.master import Joiner, Master, Mastered
+from pocket_batch.stages.write import Write
+
+
+@dataclass(frozen=True, slots=True)
+class AudiobookJob:
+    """What the user asked for. `chapters` empty means all; `language` empty means the book's."""
+
+    source: Path
+    output: Path
+    work: Path
+    pipeline: AudiobookPipeline
+    chapters: frozenset[int] = frozenset()
+    language: str = ""
+    fresh: bool = False
+    overwrite: bool = False
+    command: tuple[str, ...] = field(default=("pocket-batch",))
+
+
+def run_audiobook(
+    job: AudiobookJob, reporter: Reporter, should_stop: Callable[[], bool] = lambda: False
+) -> None:
+    """Make the audiobook, or go on with it, or find that it is there.
+
+    Raises:
+        PocketBatchError: each kind has its exit code; `PartialRunError` when the file was written
+            but lacks something.
+    """
+    check_stages(job.pipeline)
+    check_source(job.source)
+    voice, engine = find_voice(job.pipeline.voice)
+    sha256 = file_sha256(job.source)
+    wanted = fingerprint(
+        sha256, job.pipeline, job.chapters, job.language, engine.voice_key(voice), engine
+    )
+    work = WorkFolder(job.work)
+    if not job.fresh and earlier_result(work, job.output, wanted, job.overwrite) == "done":
+        reporter.note("already_done", messages.already_done(job.output), path=str(job.output))
+        return
+    check_output(job.output, job.work, job.pipeline.write.split_chapters)
+    check_encoder(job.pipeline.write.system_ffmpeg)
+    reporter.note("voice", messages.voice(voice, engine), voice=voice.name, engine=engine.name)
+    work.acquire()
+    try:
+        record = RunRecord(
+            wanted, job.source, sha256, job.pipeline, voice, engine, list(job.command)
+        )
+        record.earlier = earlier_results(work)
+        if job.fresh:
+            work.clear()
+        with _recorded(record, work):
+            _Run(job, engine, work, record, reporter, should_stop).make()
+    finally:
+        work.release()
+
+
+@contextmanager
+def _recorded(record: RunRecord, work: WorkFolder) -> Iterator[None]:
+    """Keep `run.json` true, however the run ends."""
+    record.write(work)
+    try:
+        yield
+    except PartialRunError:
+        raise
+    except BaseException as error:
+        record.status = "stopped" if isinstance(error, StoppedError) else "failed"
+        try:
+            record.write(work)
+        except OutputError:
+            pass  # the disk is full or gone: the first error says so already
+        raise
+
+
+class _Run:
+    """A run that holds the work folder: plan, speak, master, write, in that order."""
+
+    def __init__(
+        self,
+        job: AudiobookJob,
+        engine: Engine,
+        work: WorkFolder,
+        record: RunRecord,
+        reporter: Reporter,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self._job = job
+        self._engine = engine
+        self._work = work
+        self._record = record
+        self._reporter = reporter
+        self._should_stop = should_stop
+        self._failures: list[Failure] = []
+
+    def make(self) -> None:
+        """Make the file and record it."""
+        job, started = self._job, time.monotonic()
+        with self._timed("plan"):
+            plan = plan_audiobook(
+                job.source, job.pipeline, job.chapters, job.language, self._work
+            )
+        messages.tell_plan(self._reporter, plan)
+        check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests})
+        joiner = Joiner(self._work, job.pipeline.master, self._engine.sampling_rate_hz)
+        with self._timed("speak"):
+            utterances = self._utterances(plan)
+            if check.name in job.pipeline.stages:
+                utterances = check.run(utterances)
+            master = Master(self._work, joiner, plan.script, num_threads=usable_cores())
+            mastered = list(master.run(utterances))
+        Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
+        if not mastered:
+            raise OutputError(messages.nothing_spoken(job.source, self._failures))
+        write = Write(job.output, job.pipeline, plan.book, plan.voice, plan.script, joiner)
+        with self._timed("write"):
+            self._write(write, mastered)
+        self._finish(plan, check, write, time.monotonic() - started)
+
+    def _utterances(self, plan: AudiobookPlan) -> Iterator[Utterance | Failure]:
+        """All utterances of the plan, counted and shown; failures are remembered."""
+        done = finished(self._work, plan.requests)
+        missing_s = plan.missing_audio_s(done)
+        check_space(self._job.work, self._job.output, plan, missing_s)
+        if done:
+            messages.tell_resume(self._reporter, len(done), len(plan.requests))
+        meter = Meter(self._reporter, "speaking", len(plan.requests) - len(done), missing_s)
+        chapters = ChapterCount(plan.script)
+        meter.num_chapters = len(plan.script)
+
+        def executor() -> Executor:
+            name, made = choose_executor(
+                self._job.pipeline.executor, self._engine, plan.voice, missing_s
+            )
+            self._record.executor = name
+            return made
+
+        def on_event(event: WorkerEvent) -> None:
+            meter.num_workers = event.num_workers
+            messages.tell_worker(self._reporter, event)
+
+        for item in speak(
+            plan.requests, done, executor, self._work, self._should_stop, on_event
+        ):
+            meter.chapters_done = chapters.done_after(item.key)
+            if isinstance(item, Failure):
+                self._failures.append(item)
+                meter.add(0.0)
+            elif item.key not in done:
+                meter.add(item.num_samples / item.sampling_rate_hz)
+            yield item
+        meter.finish()
+
+    def _write(self, write: Write, mastered: Iterable[Mastered]) -> None:
+        rate = self._engine.sampling_rate_hz
+        mastered = list(mastered)
+        total_s = sum(m.chapter.num_samples for m in mastered) / rate
+        meter = Meter(self._reporter, "encoding", len(mastered), total_s)
+
+        def encoded(num_samples: int) -> None:
+            meter.add(num_samples / rate, items=0)
+            if self._should_stop():
+                raise StoppedError("Stopped while encoding. All speech is kept.")
+
+        for _ in write.run(mastered, encoded):
+            meter.add(0.0)
+        meter.finish()
+
+    def _finish(
+        self, plan: AudiobookPlan, check: Check, write: Write, elapsed_s: float
+    ) -> None:
+        """Record what was made, say it, and say what is missing."""
+        record = self._record
+        degraded = bool(self._failures or plan.book.has_gaps or check.num_cut_off)
+        record.status = "partial" if self._failures else "done"
+        record.outputs = describe_outputs(write.paths)
+        record.counts = {
+            "utterances": len(plan.requests),
+            "failures": len(self._failures),
+            "suspects": len(check.suspects),
+            "dropped": len(plan.book.dropped),
+        }
+        record.write(self._work)
+        messages.tell_result(self._reporter, write.files, elapsed_s)
+        messages.tell_work_folder(self._reporter, self._work.path)
+        if check.suspects:
+            messages.tell_suspects(self._reporter, len(check.suspects), self._work)
+        if degraded:
+            raise PartialRunError(
+                messages.partial(self._job.output, self._failures, plan.book, check, self._work)
+            )
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._record.times_s[name] = time.monotonic() - started
+
+
+def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
+    """Plan the book and say what it would take; nothing is spoken or written.
+
+    Raises:
+        PocketBatchError: whatever would stop the run at its start.
+    """
+    check_stages(job.pipeline)
+    check_source(job.source)
+    _, engine = find_voice(job.pipeline.voice)
+    plan = plan_audiobook(job.source, job.pipeline, job.chapters, job.language)
+    messages.tell_plan(reporter, plan)
+    messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline.executor)
+
+

@@ -1,0 +1,149 @@
+"""The sentences of a run, in one place: what is said at the start, on the way and at the end."""
+
+from pathlib import Path
+
+from pocket_batch.config import ExecutorSettings
+from pocket_batch.data import Book, Failure, Voice
+from pocket_batch.engine.base import Engine
+from pocket_batch.executors.base import WorkerEvent
+from pocket_batch.executors.cores import usable_cores
+from pocket_batch.jobs.plan import OUTPUT_BYTES_PER_S, WORK_BYTES_PER_S, AudiobookPlan
+from pocket_batch.jobs.progress import Reporter
+from pocket_batch.jobs.words import duration, plural, size
+from pocket_batch.manifest import WorkFolder
+from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.stages.check import Check
+
+
+def voice(chosen: Voice, engine: Engine) -> str:
+    """Which voice speaks."""
+    return (
+        f"Voice {chosen.name}: {chosen.description} "
+        f"({engine.name} {engine.version}, {chosen.licence})."
+    )
+
+
+def already_done(output: Path) -> str:
+    """The same book with the same settings is there."""
+    return f"{output} is already done: same book, same voice, same settings."
+
+
+def nothing_spoken(source: Path, failures: list[Failure]) -> str:
+    """Every segment failed, or all of it was silence."""
+    reason = failures[0].reason if failures else "All audio was silence."
+    return f"{source.name}: nothing could be spoken, so no file was written. {reason}"
+
+
+def tell_plan(reporter: Reporter, plan: AudiobookPlan) -> None:
+    """Title, size, and what is wrong with the book or left out of it."""
+    book = plan.book
+    for warning in book.warnings:
+        reporter.note("book_warning", warning, "warning")
+    by = f" by {', '.join(book.authors)}" if book.authors else ""
+    reporter.note(
+        "plan",
+        f"{book.title}{by}: {plural(len(plan.script), 'chapter')}, "
+        f"{plural(len(plan.requests), 'segment')}, about {duration(plan.audio_s)} of audio.",
+        title=book.title,
+        num_chapters=len(plan.script),
+        num_segments=len(plan.requests),
+        audio_s=round(plan.audio_s),
+    )
+    if book.dropped:
+        num_words = sum(len(dropped.text.split()) for dropped in book.dropped)
+        reporter.note(
+            "dropped",
+            f"Left out: {plural(num_words, 'word')} of notes, contents and the like; "
+            "`pocket-batch inspect` shows them.",
+            num_words=num_words,
+        )
+
+
+def tell_estimate(
+    reporter: Reporter, plan: AudiobookPlan, engine: Engine, output: Path, settings: ExecutorSettings
+) -> None:
+    """What a run would take, for --dry-run."""
+    workers = settings.workers or max(1, usable_cores() // settings.cores_per_worker)
+    seconds = plan.audio_s / (engine.x_realtime * workers)
+    reporter.note(
+        "estimate",
+        f"Would take about {duration(seconds)} of speaking with {plural(workers, 'worker')} of "
+        f"{plural(settings.cores_per_worker, 'core')}, {size(plan.audio_s * WORK_BYTES_PER_S)} in "
+        f"the work folder and {size(plan.audio_s * OUTPUT_BYTES_PER_S)} for {output}. "
+        "Nothing was spoken or written.",
+        speak_s=round(seconds),
+        work_bytes=round(plan.audio_s * WORK_BYTES_PER_S),
+        output_bytes=round(plan.audio_s * OUTPUT_BYTES_PER_S),
+    )
+
+
+def tell_resume(reporter: Reporter, num_done: int, total: int) -> None:
+    """Part of the work is there from an earlier run."""
+    text = f"Going on: {num_done:,} of {plural(total, 'segment')} are spoken already."
+    reporter.note("resume", text, num_done=num_done, total=total)
+
+
+def tell_worker(reporter: Reporter, event: WorkerEvent) -> None:
+    """A worker came or went."""
+    level = "info" if event.kind in ("starting", "ready") else "warning"
+    reporter.note(f"worker_{event.kind}", event.detail, level, num_workers=event.num_workers)
+
+
+def tell_result(reporter: Reporter, files: list[WrittenFile], elapsed_s: float) -> None:
+    """What was written, as measured on it."""
+    audio_s = sum(file.duration_s for file in files)
+    for file in files if len(files) == 1 else ():
+        reporter.note(
+            "written",
+            f"Wrote {file.path}: {duration(file.duration_s)}, "
+            f"{plural(file.num_chapters, 'chapter')}, {file.lufs:.1f} LUFS, "
+            f"{file.true_peak_dbtp:.1f} dBTP, {size(file.num_bytes)}.",
+        )
+    if len(files) > 1:
+        total = size(sum(file.num_bytes for file in files))
+        text = f"Wrote {len(files)} files in {files[0].path.parent}: {duration(audio_s)}, {total}."
+        reporter.note("written", text)
+    reporter.note(
+        "done",
+        f"Took {duration(elapsed_s)}, {audio_s / elapsed_s:.0f} times faster than real time.",
+        audio_s=round(audio_s, 3),
+        elapsed_s=round(elapsed_s, 2),
+        paths=[str(file.path) for file in files],
+    )
+
+
+def tell_work_folder(reporter: Reporter, work: Path) -> None:
+    """What stays behind, and what it is good for."""
+    reporter.note(
+        "work_folder",
+        f"{work} keeps the speech, so that another format or a changed line needs no new start. "
+        "Delete it when you are done.",
+        path=str(work),
+    )
+
+
+def tell_suspects(reporter: Reporter, count: int, work: WorkFolder) -> None:
+    """Some utterances may be wrong."""
+    text = f"{plural(count, 'segment')} may be read wrongly: see {work.file('checks.jsonl')}."
+    reporter.note("suspects", text, "warning", count=count)
+
+
+def partial(
+    output: Path, failures: list[Failure], book: Book, check: Check, work: WorkFolder
+) -> str:
+    """What the finished file lacks."""
+    missing = []
+    if failures:
+        missing.append(
+            f"{plural(len(failures), 'segment')} could not be spoken "
+            f"({work.file('failures.jsonl')}; the first: {failures[0].segment_id}, "
+            f"{failures[0].reason})"
+        )
+    if check.num_cut_off:
+        missing.append(f"{plural(check.num_cut_off, 'segment')} may be cut off (checks.jsonl)")
+    if book.has_gaps:
+        missing.append("parts of the book are missing from its file (see the warnings above)")
+    return (
+        f"{output} is finished but not whole: {'; '.join(missing)}."
+        + " The same command tries the failed segments again." * bool(failures)
+    )

@@ -1,0 +1,178 @@
+"""What a run will do, before it does it: voice, text, script, requests, and an estimate."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pocket_batch.config import AudiobookPipeline, load_voices, nearest
+from pocket_batch.data import Book, Request, ScriptChapter, ScriptLine, Segment, Voice
+from pocket_batch.engine.base import Engine, make_engine
+from pocket_batch.errors import InputError, ModelUnavailableError, UsageError
+from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed
+from pocket_batch.stages.normalize import Normalize
+from pocket_batch.stages.read import Read
+from pocket_batch.stages.segment import SegmentText
+
+STAGE_ORDER = ("read", "normalize", "segment", "synthesize", "check", "master", "write")
+
+# Estimates: English speech of the embedded voice, pauses included; FLAC of it, and AAC 64 kbit/s.
+LETTERS_PER_S = 14.5  # characters with spaces
+WORK_BYTES_PER_S = 26_000
+OUTPUT_BYTES_PER_S = 8_500
+
+# Three-letter codes that EPUBs use in place of the two-letter ones (ISO 639-2).
+_SHORT_CODES = {
+    "eng": "en", "fre": "fr", "fra": "fr", "ger": "de", "deu": "de", "ita": "it",
+    "por": "pt", "spa": "es", "dut": "nl", "nld": "nl",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AudiobookPlan:
+    """A book ready to be spoken. `book` has its chapters' text removed, to save memory."""
+
+    book: Book
+    voice: Voice
+    language: str
+    script: tuple[ScriptChapter, ...]
+    requests: tuple[Request, ...]
+    num_letters: int
+
+    @property
+    def audio_s(self) -> float:
+        """Estimated seconds of audio."""
+        return self.num_letters / LETTERS_PER_S
+
+    def missing_audio_s(self, done: Collection[str]) -> float:
+        """Estimated seconds of audio that are not among the done keys; equal texts count once."""
+        letters = sum(len(r.text) for r in self.requests if r.key not in done)
+        return letters / LETTERS_PER_S
+
+
+def find_voice(name: str) -> tuple[Voice, Engine]:
+    """The voice of that name and its engine, made sure to be on this machine.
+
+    Raises:
+        UsageError: there is no voice of that name.
+        ModelUnavailableError: its engine or its weights are missing.
+    """
+    voices = load_voices()
+    if name not in voices:
+        raise UsageError(
+            f"There is no voice `{name}`. {nearest(name, list(voices))} "
+            "`pocket-batch voices` lists them."
+        )
+    voice = voices[name]
+    engine = make_engine(voice.engine)
+    engine.voice_key(voice)
+    return voice, engine
+
+
+def check_stages(pipeline: AudiobookPipeline) -> None:
+    """Refuse an order of stages that cannot run.
+
+    Raises:
+        UsageError: naming the stage.
+    """
+    for stage in pipeline.stages:
+        if stage not in STAGE_ORDER:
+            raise UsageError(f"`{stage}` is not a stage. {nearest(stage, list(STAGE_ORDER))}")
+    wanted = tuple(s for s in STAGE_ORDER if s in pipeline.stages or s != "check")
+    if pipeline.stages != wanted:
+        raise UsageError(
+            f"An audiobook needs the stages {', '.join(wanted)}, in this order, not "
+            f"{', '.join(pipeline.stages)}. Only `check` may be left out."
+        )
+
+
+def plan_audiobook(
+    source: Path,
+    pipeline: AudiobookPipeline,
+    chapters: frozenset[int] = frozenset(),
+    language: str = "",
+    work: WorkFolder | None = None,
+) -> AudiobookPlan:
+    """Read a book and cut it into requests; nothing is spoken. `work` keeps the script if given.
+
+    Raises:
+        InputError: the book is refused or nothing in it can be spoken.
+        UsageError, ModelUnavailableError: the voice is not there or speaks another language.
+    """
+    voice, engine = find_voice(pipeline.voice)
+    (book,) = Read(work, chapters).run([source])
+    language = _language(language or book.language, voice, source, asked=bool(language))
+    normalized = Normalize(language).run(book.chapters)
+    stage = SegmentText(
+        pipeline.segment, voice.name, language, engine.max_tokens, engine.count_tokens
+    )
+    segments = list(stage.run(normalized))
+    if not segments:
+        raise InputError(
+            f"{source.name}: no text to speak in the chosen chapters. "
+            f"`pocket-batch inspect {source.name}` shows what is in it and what is left out."
+        )
+    if work:
+        Manifest(work.file("segments.jsonl"), Segment).replace(segments)
+    requests = make_requests(segments, pipeline.seed, voice, engine)
+    return AudiobookPlan(
+        book=replace(book, chapters=tuple(replace(c, blocks=()) for c in book.chapters)),
+        voice=voice,
+        language=language,
+        script=_script(book, segments, requests),
+        requests=_unique(requests),
+        num_letters=sum(len(segment.text) for segment in segments),
+    )
+
+
+def make_requests(
+    segments: Iterable[Segment], job_seed: int, voice: Voice, engine: Engine
+) -> list[Request]:
+    """One request a segment, named by all that its sound depends on."""
+    voice_key = engine.voice_key(voice)
+    requests = []
+    for segment in segments:
+        seed = request_seed(job_seed, segment.text, voice.name, attempt=0)
+        key = content_key(
+            text=segment.text, voice=voice_key, engine=engine.name, version=engine.version, seed=seed
+        )
+        requests.append(Request(key, segment.id, segment.text, voice, seed))
+    return requests
+
+
+def _script(
+    book: Book, segments: list[Segment], requests: list[Request]
+) -> tuple[ScriptChapter, ...]:
+    lines: dict[int, list[ScriptLine]] = {}
+    for segment, request in zip(segments, requests, strict=True):
+        line = ScriptLine(request.key, segment.id, segment.pause_after_ms)
+        lines.setdefault(segment.chapter, []).append(line)
+    titles = {chapter.number: chapter.title for chapter in book.chapters}
+    return tuple(ScriptChapter(n, titles[n], tuple(found)) for n, found in lines.items())
+
+
+def _unique(requests: list[Request]) -> tuple[Request, ...]:
+    """The same text is spoken once, wherever it stands."""
+    found: dict[str, Request] = {}
+    for request in requests:
+        found.setdefault(request.key, request)
+    return tuple(found.values())
+
+
+def _language(declared: str, voice: Voice, source: Path, asked: bool) -> str:
+    """The language to read in: the book's, which the voice must speak.
+
+    Raises:
+        ModelUnavailableError: the voice speaks another one.
+    """
+    primary = declared.replace("_", "-").split("-")[0].lower()
+    primary = _SHORT_CODES.get(primary, primary)
+    if primary in ("", "und", "mul", "zxx"):
+        return voice.language
+    if primary != voice.language.split("-")[0]:
+        says = "You asked for" if asked else f"{source.name} says its language is"
+        raise ModelUnavailableError(
+            f"{says} `{declared}`, and voice {voice.name} speaks {voice.language}. Choose a voice "
+            "of that language (`pocket-batch voices`), or give --language "
+            f"{voice.language.split('-')[0]} if the book is wrong about itself."
+        )
+    return declared

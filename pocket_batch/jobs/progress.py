@@ -1,0 +1,127 @@
+"""What a run tells the user: notes and progress, to whatever shows them."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pocket_batch.data import ScriptChapter
+
+Level = Literal["info", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A snapshot. `phase` is `speaking` or `encoding`; audio and times are seconds.
+
+    `audio_s` is what is done of `total_audio_s` (an estimate while speaking); `x_realtime` and
+    `eta_s` are 0 until something is known.
+    """
+
+    phase: str
+    done: int
+    total: int
+    chapters_done: int
+    num_chapters: int
+    audio_s: float
+    total_audio_s: float
+    elapsed_s: float
+    x_realtime: float
+    eta_s: float
+    num_workers: int
+
+
+class Reporter(Protocol):
+    """Shows a run to a person or a machine. Every call may come from the main thread only."""
+
+    def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
+        """One line; `event` and `fields` are for machines."""
+        ...
+
+    def progress(self, snapshot: Progress) -> None:
+        """The newest snapshot, a few times a second at the most."""
+        ...
+
+
+class Silent:
+    """A reporter that shows nothing, for library use and tests."""
+
+    def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
+        """Show nothing."""
+
+    def progress(self, snapshot: Progress) -> None:
+        """Show nothing."""
+
+
+class ChapterCount:
+    """Tells how many chapters are complete as their utterances arrive in any order."""
+
+    def __init__(self, script: tuple[ScriptChapter, ...]) -> None:
+        self._chapters_of: dict[str, list[int]] = {}
+        self._left: Counter[int] = Counter()
+        self._done = 0
+        for chapter in script:
+            for key in {line.key for line in chapter.lines}:
+                self._chapters_of.setdefault(key, []).append(chapter.number)
+                self._left[chapter.number] += 1
+
+    def done_after(self, key: str) -> int:
+        """The number of complete chapters once `key` has arrived too."""
+        for number in self._chapters_of.pop(key, ()):
+            self._left[number] -= 1
+            self._done += not self._left[number]
+        return self._done
+
+
+class Meter:
+    """Counts what is done in one phase and reports it at most `per_s` times a second."""
+
+    def __init__(
+        self, reporter: Reporter, phase: str, total: int, total_audio_s: float, per_s: float = 5.0
+    ) -> None:
+        self._reporter = reporter
+        self._phase = phase
+        self._total = total
+        self._total_audio_s = total_audio_s
+        self._interval_s = 1 / per_s
+        self._started = time.monotonic()
+        self._shown = 0.0
+        self._done = 0
+        self._audio_s = 0.0
+        self.num_workers = 0
+        self.chapters_done = 0
+        self.num_chapters = 0
+
+    def add(self, audio_s: float, items: int = 1) -> None:
+        """`items` more are done, of `audio_s` seconds together."""
+        self._done += items
+        self._audio_s += audio_s
+        now = time.monotonic()
+        if now - self._shown >= self._interval_s:
+            self._shown = now
+            self._reporter.progress(self.snapshot())
+
+    def finish(self) -> Progress:
+        """Report the end of the phase, whatever was shown last."""
+        snapshot = self.snapshot()
+        self._reporter.progress(snapshot)
+        return snapshot
+
+    def snapshot(self) -> Progress:
+        """Where the phase stands now."""
+        elapsed = time.monotonic() - self._started
+        rate = self._audio_s / elapsed if elapsed > 0 else 0.0
+        left = max(0.0, self._total_audio_s - self._audio_s) if self._done < self._total else 0.0
+        return Progress(
+            phase=self._phase,
+            done=self._done,
+            total=self._total,
+            chapters_done=self.chapters_done,
+            num_chapters=self.num_chapters,
+            audio_s=self._audio_s,
+            total_audio_s=max(self._total_audio_s, self._audio_s),
+            elapsed_s=elapsed,
+            x_realtime=rate,
+            eta_s=left / rate if rate else 0.0,
+            num_workers=self.num_workers,
+        )

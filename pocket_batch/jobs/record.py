@@ -1,0 +1,156 @@
+"""`run.json`: what made a result, and whether a result is already there."""
+
+import json
+import platform
+import shlex
+import time
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pocket_batch.config import AudiobookPipeline, as_dict
+from pocket_batch.data import Voice
+from pocket_batch.engine.base import Engine
+from pocket_batch.errors import OutputError
+from pocket_batch.manifest import WorkFolder, content_key, file_sha256, write_atomic
+
+_PACKAGES = (
+    "pocket-batch", "hibari-tts", "imageio-ffmpeg", "lxml", "mutagen", "num2words", "numpy",
+    "onnxruntime", "pyloudnorm", "pydub", "ray", "scipy", "sentencex", "soundfile",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """The content of `run.json` while a run goes on. Times are seconds."""
+
+    fingerprint: str
+    source: Path
+    source_sha256: str
+    pipeline: AudiobookPipeline
+    voice: Voice
+    engine: Engine
+    command: list[str]
+    status: str = "running"
+    started_at: str = field(default_factory=lambda: _now())
+    times_s: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    executor: str = ""
+    earlier: dict[str, Any] = field(default_factory=dict)  # results of other settings, by fingerprint
+
+    def write(self, work: WorkFolder) -> None:
+        """Write `run.json` as it stands."""
+        content = {
+            "status": self.status,
+            "fingerprint": self.fingerprint,
+            "command": shlex.join(self.command),
+            "source": {"path": str(self.source), "sha256": self.source_sha256},
+            "voice": as_dict(self.voice),
+            "engine": {"name": self.engine.name, "version": self.engine.version},
+            "executor": self.executor,
+            "seed": self.pipeline.seed,
+            "settings": as_dict(self.pipeline),
+            "versions": _versions(),
+            "started_at": self.started_at,
+            "finished_at": "" if self.status == "running" else _now(),
+            "times_s": {name: round(seconds, 2) for name, seconds in self.times_s.items()},
+            "counts": self.counts,
+            "outputs": self.outputs,
+            "results": self._results(),
+        }
+        text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        write_atomic(work.file("run.json"), text.encode())
+
+
+    def _results(self) -> dict[str, Any]:
+        """Finished files by fingerprint, so that making an MP3 does not forget the M4B."""
+        results = dict(self.earlier)
+        if self.outputs:
+            results[self.fingerprint] = {"status": self.status, "outputs": self.outputs}
+        return results
+
+
+def fingerprint(
+    source_sha256: str,
+    pipeline: AudiobookPipeline,
+    chapters: frozenset[int],
+    language: str,
+    voice_key: str,
+    engine: Engine,
+) -> str:
+    """Everything a finished file depends on; where and by how many workers it is made is not."""
+    settings = as_dict(pipeline)
+    del settings["executor"]
+    return content_key(
+        source=source_sha256,
+        settings=json.dumps(settings, sort_keys=True),
+        chapters=json.dumps(sorted(chapters)),
+        language=language,
+        voice=voice_key,
+        engine=f"{engine.name} {engine.version}",
+        version=version("pocket-batch"),
+    )
+
+
+def describe_outputs(paths: list[Path]) -> list[dict[str, Any]]:
+    """Path, size and hash of finished files, for `run.json`."""
+    return [
+        {"path": str(p.resolve()), "num_bytes": p.stat().st_size, "sha256": file_sha256(p)}
+        for p in paths
+    ]
+
+
+def earlier_result(work: WorkFolder, output: Path, wanted: str, overwrite: bool) -> str:
+    """What an earlier run left at `output`: `none`, `done`, or `partial` (some segments failed).
+
+    Args:
+        wanted: the fingerprint of this run.
+        overwrite: whatever is there may be replaced.
+
+    Raises:
+        OutputError: something else is there, and `overwrite` is not set.
+    """
+    result = earlier_results(work).get(wanted, {})
+    if result and _unchanged(result["outputs"], output):
+        return str(result["status"])
+    if output.exists() and not overwrite:
+        raise OutputError(
+            f"{output} exists, and is not what this command would make (another book, voice or "
+            "setting). Give --overwrite to replace it, or another name with -o."
+        )
+    return "none"
+
+
+def _unchanged(outputs: list[dict[str, Any]], target: Path) -> bool:
+    """All recorded files are there as they were written, and belong to `target`."""
+    paths = [Path(str(output.get("path"))) for output in outputs]
+    mine = [p for p in paths if p == target.resolve() or target.resolve() in p.parents]
+    return bool(mine) and all(
+        p.is_file() and p.stat().st_size == o.get("num_bytes") and file_sha256(p) == o.get("sha256")
+        for p, o in zip(paths, outputs, strict=True)
+    )
+
+
+def earlier_results(work: WorkFolder) -> dict[str, Any]:
+    """The results that earlier runs recorded in this work folder, by fingerprint."""
+    try:
+        record = json.loads(work.file("run.json").read_text(encoding="utf-8"))
+        return dict(record["results"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "system": platform.platform()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")

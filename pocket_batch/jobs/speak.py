@@ -1,0 +1,87 @@
+"""Hands the executor exactly the utterances that the work folder does not hold yet."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from pocket_batch.config import ExecutorSettings
+from pocket_batch.data import Failure, Request, Utterance, Voice
+from pocket_batch.engine.base import Engine
+from pocket_batch.errors import StoppedError
+from pocket_batch.executors.base import (
+    Executor,
+    Plan,
+    Spoken,
+    WorkerEvent,
+    WorkerSpec,
+    make_executor,
+)
+from pocket_batch.manifest import Manifest, WorkFolder
+
+# Ray is up after five to seven seconds on two cores; work that is over by then runs here.
+RAY_START_S = 7.0
+
+
+def finished(work: WorkFolder, requests: Iterable[Request]) -> dict[str, Utterance]:
+    """The utterances of earlier runs that can be used: recorded, and their audio whole on disk."""
+    wanted = {request.key for request in requests}
+    manifest = Manifest(work.file("utterances.jsonl"), Utterance)
+    records = {u.key: u for u in manifest.read() if u.key in wanted}
+    return {key: u for key, u in records.items() if _size(work.audio(key)) == u.num_bytes}
+
+
+def choose_executor(
+    settings: ExecutorSettings, engine: Engine, voice: Voice, missing_audio_s: float
+) -> tuple[str, Executor]:
+    """The executor by its settings; `auto` is Ray unless the work would end before Ray starts."""
+    name: str = settings.name
+    if name == "auto":
+        short = missing_audio_s / engine.x_realtime < RAY_START_S
+        name = "local" if short and not settings.address else "ray"
+    plan = Plan(
+        spec=WorkerSpec(engine.name, (voice,), settings.cores_per_worker),
+        num_workers=settings.workers,
+        address=settings.address,
+        start_timeout_s=settings.start_timeout_s,
+        item_timeout_s=settings.item_timeout_s,
+    )
+    return name, make_executor(name, plan)
+
+
+def speak(
+    requests: Iterable[Request],
+    done: dict[str, Utterance],
+    executor: Callable[[], Executor],
+    work: WorkFolder,
+    should_stop: Callable[[], bool],
+    on_event: Callable[[WorkerEvent], None],
+) -> Iterator[Utterance | Failure]:
+    """Yield the utterances that are done, then speak the rest, each stored before it is yielded.
+
+    Raises:
+        StoppedError: `should_stop()` turned true; all that was yielded is on disk.
+        OutputError: the disk is full.
+    """
+    yield from done.values()
+    missing = [request for request in requests if request.key not in done]
+    failures: list[Failure] = []
+    if missing:
+        with Manifest(work.file("utterances.jsonl"), Utterance) as manifest:
+            results = executor().run(missing, should_stop, on_event)
+            for result in results:
+                if isinstance(result, Spoken):
+                    work.store_audio(result.utterance.key, result.flac)
+                    manifest.append(result.utterance)
+                    yield result.utterance
+                else:
+                    failures.append(result)
+                    yield result
+    Manifest(work.file("failures.jsonl"), Failure).replace(failures)
+    if should_stop():
+        raise StoppedError("Stopped. Everything spoken so far is kept.")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1

@@ -1,0 +1,212 @@
+"""Manifests (JSON Lines), atomic files, content keys, and the work folder that holds them.
+
+A manifest is appended a line at a time and flushed, so that a killed process loses at most the
+line it was writing; a torn last line is dropped on reading.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from pocket_batch.errors import InputError, LockedError, OutputError
+
+T = TypeVar("T")
+
+
+def content_key(**parts: str | int | float) -> str:
+    """SHA-256 (hex) over named parts; never a position, a path, a time or a host."""
+    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def request_seed(job_seed: int, text: str, voice: str, attempt: int) -> int:
+    """The seed of one request, 0 to 2**63 - 1: the same text and voice get the same noise."""
+    key = content_key(job_seed=job_seed, text=text, voice=voice, attempt=attempt)
+    return int(key[:16], 16) >> 1
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 (hex) of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file so that its name never holds half of it.
+
+    Raises:
+        OutputError: the folder cannot be written, or the disk is full.
+    """
+    part = path.with_name(path.name + ".part")
+    with writing(path):
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+            os.replace(part, path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an OSError while writing `path` into an OutputError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror or error}). What was done before is kept: "
+            "make room or give access, then run the same command again."
+        ) from error
+
+
+class Manifest(Generic[T]):
+    """A JSON Lines file of one kind of frozen dataclass; a context manager for appending."""
+
+    def __init__(self, path: Path, kind: type[T]) -> None:
+        self.path = path
+        self._kind = kind
+        self._names = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        self._file: Any = None
+
+    def __enter__(self) -> Self:
+        self._drop_torn_line()
+        with writing(self.path):
+            self._file = self.path.open("a", encoding="utf-8")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def append(self, item: T) -> None:
+        """Add one line and flush it.
+
+        Raises:
+            OutputError: the disk is full or the folder went away.
+        """
+        line = json.dumps(asdict(item), ensure_ascii=False)  # type: ignore[call-overload]
+        with writing(self.path):
+            self._file.write(line + "\n")
+            self._file.flush()
+
+    def read(self) -> Iterator[T]:
+        """All whole lines; none when there is no file. Keys unknown to this version are ignored.
+
+        Raises:
+            InputError: a line in the middle is not what this manifest holds.
+        """
+        if not self.path.exists():
+            return
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith("\n"):
+                    return  # torn: the process died while writing it
+                try:
+                    values = json.loads(line)
+                    yield self._kind(**{k: v for k, v in values.items() if k in self._names})
+                except (ValueError, TypeError, AttributeError) as error:
+                    raise InputError(
+                        f"{self.path}:{number}: not a line of this manifest ({error}). "
+                        "Remove the line, or start over with --fresh."
+                    ) from error
+
+    def replace(self, items: list[T]) -> None:
+        """Write the whole manifest anew, atomically."""
+        lines = (json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in items)  # type: ignore[call-overload]
+        write_atomic(self.path, "".join(lines).encode())
+
+    def _drop_torn_line(self) -> None:
+        """Cut off what follows the last newline, so that the next append starts a line."""
+        if not self.path.exists():
+            return
+        with writing(self.path), self.path.open("rb+") as file:
+            size = file.seek(0, os.SEEK_END)
+            while size and (file.seek(size - 1), file.read(1))[1] != b"\n":
+                size -= 1
+            file.truncate(size)
+
+
+class WorkFolder:
+    """The folder beside the output that makes every run resumable. One run holds it at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: Any = None
+
+    def file(self, name: str) -> Path:
+        """A file of the work folder by name, such as `segments.jsonl`."""
+        return self.path / name
+
+    def audio(self, key: str) -> Path:
+        """Where the FLAC of an utterance lies."""
+        return self.path / "audio" / key[:2] / f"{key}.flac"
+
+    def store_audio(self, key: str, flac: bytes) -> None:
+        """Write the FLAC of an utterance atomically."""
+        path = self.audio(key)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, flac)
+
+    def acquire(self) -> None:
+        """Make the folder and take its lock, which the kernel frees when this process dies.
+
+        Raises:
+            LockedError: another run holds it.
+            OutputError: the folder cannot be made or written.
+        """
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = self.file("lock").open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._lock.seek(0)
+            owner = self._lock.read().strip() or "another process"
+            raise LockedError(
+                f"{self.path}: in use by {owner}. Wait for it, or choose another folder with --work."
+            ) from error
+        self._lock.truncate(0)
+        self._lock.write(f"process {os.getpid()} on {socket.gethostname()}")
+        self._lock.flush()
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def clear(self) -> None:
+        """Remove what earlier runs left, for --fresh; the lock stays held."""
+        for path in self.path.iterdir() if self.path.is_dir() else ():
+            if path.is_dir() and path.name == "audio":
+                shutil.rmtree(path)
+            elif path.name in WORK_FILES:
+                path.unlink()
+
+
+WORK_FILES = (
+    "book.json",
+    "dropped.jsonl",
+    "segments.jsonl",
+    "utterances.jsonl",
+    "checks.jsonl",
+    "failures.jsonl",
+    "chapters.jsonl",
+    "run.json",
+)

@@ -1,0 +1,173 @@
+"""Stage `master`: the utterances of a chapter become one joined and measured chapter.
+
+Nothing joined is kept: joining is cheap and exact, so it is done once to measure, while the book
+is still being spoken, and once more to encode. Long chapters are measured in spans, so that both
+cores work and memory stays flat.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocket_batch.audio.flac import decode_flac
+from pocket_batch.audio.loudness import integrated_lufs, rms_db
+from pocket_batch.audio.mastering import MasteringSettings, Measurement, measure, utterance_piece
+from pocket_batch.config import MasterSettings
+from pocket_batch.data import Failure, MasteredChapter, ScriptChapter, ScriptLine, Utterance
+from pocket_batch.errors import AudioError, OutputError
+from pocket_batch.manifest import Manifest, WorkFolder
+
+PCM = NDArray[np.int16]
+
+SPAN_LINES = 128  # about ten minutes of speech
+
+
+@dataclass(frozen=True, slots=True)
+class Mastered:
+    """A measured chapter; `block_powers` are its 400 ms blocks, shape (num_blocks,)."""
+
+    chapter: MasteredChapter
+    block_powers: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Consecutive lines of one chapter. `index` counts the spans of that chapter."""
+
+    chapter: int
+    index: int
+    lines: tuple[ScriptLine, ...]
+
+
+class Joiner:
+    """Joins utterances of the work folder into PCM, the same bits each time."""
+
+    def __init__(self, work: WorkFolder, settings: MasterSettings, sampling_rate_hz: int) -> None:
+        self._work = work
+        self._settings = MasteringSettings(
+            settings.trim_below_peak_db, settings.keep_ms, settings.fade_ms
+        )
+        self._lead_in_ms = settings.lead_in_ms
+        self.sampling_rate_hz = sampling_rate_hz
+        self._failed: set[str] = set()
+
+    def leave_out(self, key: str) -> None:
+        """The utterance failed: its place stays empty but for the pause."""
+        self._failed.add(key)
+
+    def pieces(self, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[PCM]:
+        """The PCM of some lines, shape (num_samples,) each: speech with the pause that follows.
+
+        Raises:
+            OutputError: the audio of an utterance is damaged.
+        """
+        if lead_in:
+            yield self._silence(self._lead_in_ms)
+        for line in lines:
+            if line.key in self._failed:
+                yield self._silence(line.pause_after_ms)
+            else:
+                yield self._piece(line)
+
+    def _silence(self, milliseconds: int) -> PCM:
+        return np.zeros(milliseconds * self.sampling_rate_hz // 1000, np.int16)
+
+    def _piece(self, line: ScriptLine) -> PCM:
+        path = self._work.audio(line.key)
+        try:
+            speech = decode_flac(path)
+        except (AudioError, OSError) as error:
+            path.unlink(missing_ok=True)
+            raise OutputError(
+                f"{path}: the audio of segment {line.segment_id} is damaged ({error}). "
+                "It was removed: run the same command again to speak it anew."
+            ) from error
+        return utterance_piece(speech, self.sampling_rate_hz, line.pause_after_ms, self._settings)
+
+
+class Master:
+    """Measures chapters as soon as all their utterances are there, in `num_threads` threads."""
+
+    name = "master"
+
+    def __init__(
+        self,
+        work: WorkFolder,
+        joiner: Joiner,
+        script: tuple[ScriptChapter, ...],
+        num_threads: int,
+    ) -> None:
+        self._manifest = Manifest(work.file("chapters.jsonl"), MasteredChapter)
+        self._joiner = joiner
+        self._script = script
+        self._num_threads = num_threads
+
+    def run(self, items: Iterable[Utterance | Failure]) -> Iterator[Mastered]:
+        """Consume the utterances of the whole script, in any order; yield chapters in order.
+
+        A chapter of which nothing could be spoken is left out.
+        """
+        spans = _spans(self._script)
+        waiting = Counter({id(span): len({line.key for line in span.lines}) for span in spans})
+        spans_of: dict[str, list[_Span]] = {}
+        for span in spans:
+            for key in {line.key for line in span.lines}:
+                spans_of.setdefault(key, []).append(span)
+        measured: dict[tuple[int, int], Future[Measurement]] = {}
+        with _pool(self._num_threads) as pool:
+            for item in items:
+                if isinstance(item, Failure):
+                    self._joiner.leave_out(item.key)
+                for span in spans_of.pop(item.key, ()):
+                    waiting[id(span)] -= 1
+                    if not waiting[id(span)]:
+                        measured[span.chapter, span.index] = pool.submit(self._measure, span)
+            chapters = [self._chapter(chapter, measured) for chapter in self._script]
+        found = [mastered for mastered in chapters if mastered.chapter.true_peak > 0]
+        self._manifest.replace([mastered.chapter for mastered in found])
+        yield from found
+
+    def _measure(self, span: _Span) -> Measurement:
+        pieces = self._joiner.pieces(span.lines, lead_in=span.index == 0)
+        return measure(pieces, self._joiner.sampling_rate_hz)
+
+    def _chapter(
+        self, chapter: ScriptChapter, measured: dict[tuple[int, int], Future[Measurement]]
+    ) -> Mastered:
+        """Put the measurements of a chapter's spans together."""
+        parts = [f.result() for (number, _), f in sorted(measured.items()) if number == chapter.number]
+        num_samples = sum(part.num_samples for part in parts)
+        blocks = np.concatenate([part.block_powers for part in parts])
+        squares = sum(part.mean_square * part.num_samples for part in parts)
+        record = MasteredChapter(
+            number=chapter.number,
+            title=chapter.title,
+            num_samples=num_samples,
+            lufs=integrated_lufs(blocks),
+            rms_db=rms_db(squares / num_samples),
+            true_peak=max(part.true_peak for part in parts),
+        )
+        return Mastered(record, blocks)
+
+
+@contextmanager
+def _pool(num_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """A thread pool that, when the run is stopped or fails, does not finish its queue first."""
+    pool = ThreadPoolExecutor(num_threads, "master")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _spans(script: Iterable[ScriptChapter]) -> list[_Span]:
+    return [
+        _Span(chapter.number, start // SPAN_LINES, chapter.lines[start : start + SPAN_LINES])
+        for chapter in script
+        for start in range(0, len(chapter.lines), SPAN_LINES)
+    ]
