@@ -22,7 +22,9 @@ def main(root: Path, scratch: Path) -> None:
         copy = scratch / str(number)
         subprocess.run(["git", "clone", "--quiet", str(root), str(copy)], check=True)
         print(f"$ {block.strip()}", flush=True)
-        subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=copy, env=clean_env(), check=True)
+        subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", block], cwd=copy, env=clean_env(), check=True
+        )
     sample = scratch / "1" / "jobs" / "samples" / "tide-clock.m4b"
     if not sample.stat().st_size > 500_000:
         sys.exit(f"{sample} is too small to be the sample audiobook.")

@@ -11,7 +11,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
@@ -32,12 +32,6 @@ def request_seed(job_seed: int, text: str, voice: str, attempt: int) -> int:
     """The seed of one request, 0 to 2**63 - 1: the same text and voice get the same noise."""
     key = content_key(job_seed=job_seed, text=text, voice=voice, attempt=attempt)
     return int(key[:16], 16) >> 1
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 (hex) of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -91,7 +85,8 @@ class Manifest(Generic[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # every line was flushed; a full disk was told of by `append`
+            self._file.close()
 
     def append(self, item: T) -> None:
         """Add one line and flush it.
@@ -179,7 +174,7 @@ class WorkFolder:
             self._lock.seek(0)
             owner = self._lock.read().strip() or "another process"
             raise LockedError(
-                f"{self.path}: in use by {owner}. Wait for it, or choose another folder with --work."
+                f"{self.path}: in use by {owner}. Wait for it, or choose another with --work."
             ) from error
         self._lock.truncate(0)
         self._lock.write(f"process {os.getpid()} on {socket.gethostname()}")

@@ -23,7 +23,9 @@ MODIFIED = datetime(2026, 11, 29, tzinfo=UTC)
 
 def main(target: Path = HERE / "tide-clock.epub") -> None:
     """Read the text beside this script and write the EPUB."""
-    header, *chapters = re.split(r"\n\n(?=Chapter \d)", (HERE / "tide-clock.txt").read_text("utf-8"))
+    header, *chapters = re.split(
+        r"\n\n(?=Chapter \d)", (HERE / "tide-clock.txt").read_text("utf-8")
+    )
     fields = dict(line.split(": ", 1) for line in header.splitlines())
     book = epub.EpubBook()
     book.set_identifier("urn:pocket-batch:sample:tide-clock")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pocket_batch.audio.mastering import Pcm
+from pocket_batch.audio.pcm import Pcm
 from pocket_batch.errors import OutputError
 
 QUIET = ("-hide_banner", "-nostdin", "-v", "error")

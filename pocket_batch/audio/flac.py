@@ -4,12 +4,9 @@ import io
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pocket_batch.audio.mastering import Pcm, to_int16
+from pocket_batch.audio.pcm import Pcm, Samples, to_int16
 from pocket_batch.errors import AudioError
-
-Samples = NDArray[np.float32]
 
 
 def encode_flac(samples: Samples, sampling_rate_hz: int) -> bytes:

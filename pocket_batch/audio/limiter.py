@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pocket_batch.audio.pcm import Samples
 from pocket_batch.audio.true_peak import (
     LEFT,
     RIGHT,
-    Samples,
     interval_peaks,
     max_overshoot,
     spans_above,

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pocket_batch.audio.pcm import Samples
 from pocket_batch.errors import AudioError
 
-Samples = NDArray[np.float32]
 Powers = NDArray[np.float64]
 
 ABSOLUTE_GATE_LUFS = -70.0  # ITU-R BS.1770-4, annex 1, eq. 6

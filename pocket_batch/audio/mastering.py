@@ -1,38 +1,17 @@
-"""From raw utterances to the samples of a chapter: trim, fade, pause; measure; gain and limit."""
+"""From raw utterances to the samples of a file: trim, fade, pause; gain and limit."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocket_batch.audio.limiter import Limiter
-from pocket_batch.audio.loudness import LoudnessMeter, Powers
-from pocket_batch.audio.true_peak import Samples, TruePeakMeter
+from pocket_batch.audio.pcm import FULL_SCALE, Pcm, bounded_chunks, to_float, to_int16
 from pocket_batch.config import MasterSettings
 
-Pcm = NDArray[np.int16]
-
-FULL_SCALE = 32768  # int16 value of 1.0; the largest positive sample is 32767
 WINDOW_MS = 5  # resolution at which silence is found
 SILENT_DBFS = -70.0  # an utterance that never gets louder has no speech in it
-MAX_CHUNK_S = 10  # longer pieces are processed in parts, so memory stays bounded
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What was measured on a joined chapter before gain.
-
-    `block_powers` are for `integrated_lufs`, alone or concatenated with those of other chapters;
-    `mean_square` is for `rms_db`; `true_peak` is a linear amplitude.
-    """
-
-    num_samples: int
-    block_powers: Powers
-    mean_square: float
-    true_peak: float
 
 
 def utterance_piece(
@@ -42,7 +21,7 @@ def utterance_piece(
 
     Args:
         pcm: shape (num_samples,), mono.
-        settings: of these `trim_db`, `keep_ms` and `fade_ms`.
+        settings: of these `trim_below_peak_db`, `keep_ms` and `fade_ms`.
 
     Returns:
         Shape (num_kept + pause,), a new array; only the pause when there is no speech.
@@ -67,7 +46,7 @@ def silence(duration_ms: int, sampling_rate_hz: int) -> Pcm:
 def speech_bounds(pcm: Pcm, sampling_rate_hz: int, settings: MasterSettings) -> tuple[int, int]:
     """First sample and end of the speech in an utterance, with `keep_ms` around it.
 
-    Silence is what stays `trim_db` under the loudest 5 ms of the utterance, since voices differ in
+    Silence is what stays `trim_below_peak_db` under the loudest 5 ms, since voices differ in
     level. (0, 0) when there is no speech. The length is a whole number of milliseconds where the
     rate allows.
     """
@@ -80,26 +59,12 @@ def speech_bounds(pcm: Pcm, sampling_rate_hz: int, settings: MasterSettings) -> 
     peak = float(powers.max(initial=0.0))
     if peak < 10 ** (SILENT_DBFS / 10):
         return 0, 0
-    loud = np.flatnonzero(powers > peak * 10 ** (settings.trim_db / 10))
+    loud = np.flatnonzero(powers > peak * 10 ** (-settings.trim_below_peak_db / 10))
     keep = sampling_rate_hz * settings.keep_ms // 1000
     begin = max(int(loud[0]) * window - keep, 0)
     end = min((int(loud[-1]) + 1) * window + keep, len(pcm))
     millisecond = max(sampling_rate_hz // 1000, 1)  # pydub cuts at whole milliseconds
     return begin, begin + (end - begin) // millisecond * millisecond
-
-
-def measure(pieces: Iterable[Pcm], sampling_rate_hz: int) -> Measurement:
-    """Measure the pieces of one chapter in order, holding one of them at a time."""
-    loudness, peak = LoudnessMeter(sampling_rate_hz), TruePeakMeter()
-    num_samples, energy = 0, 0.0
-    for chunk in _chunks(pieces, sampling_rate_hz):
-        samples = to_float(chunk)
-        loudness.add(samples)
-        peak.add(samples)
-        energy += float(np.dot(samples, samples))
-        num_samples += len(samples)
-    mean_square = energy / num_samples if num_samples else 0.0
-    return Measurement(num_samples, loudness.result(), mean_square, peak.result())
 
 
 def gained(
@@ -112,27 +77,9 @@ def gained(
         ceiling_dbtp: highest true peak of the result.
     """
     limiter = Limiter(sampling_rate_hz, ceiling_dbtp)
-    for chunk in _chunks(pieces, sampling_rate_hz):
+    for chunk in bounded_chunks(pieces, sampling_rate_hz):
         yield to_int16(limiter.process(to_float(chunk, gain)))
     yield to_int16(limiter.flush())
-
-
-def to_float(pcm: Pcm, gain: float = 1.0) -> Samples:
-    """int16 to float32 with full scale 1.0, times `gain`."""
-    return pcm * np.float32(gain / FULL_SCALE)
-
-
-def to_int16(samples: Samples) -> Pcm:
-    """Round to the nearest int16; what exceeds full scale is clipped."""
-    scaled = np.rint(samples * np.float32(FULL_SCALE))
-    return np.asarray(np.clip(scaled, -FULL_SCALE, FULL_SCALE - 1), np.int16)
-
-
-def _chunks(pieces: Iterable[Pcm], sampling_rate_hz: int) -> Iterator[Pcm]:
-    size = MAX_CHUNK_S * sampling_rate_hz
-    for piece in pieces:
-        for begin in range(0, len(piece), size):
-            yield piece[begin : begin + size]
 
 
 @cache

@@ -26,7 +26,7 @@ class ChapterSpan:
 
 @dataclass(frozen=True, slots=True)
 class FoundChapter:
-    """A chapter as read back from a file, in exact seconds."""
+    """A chapter as read back from a file, to the microsecond."""
 
     title: str
     begin_s: Fraction
@@ -34,8 +34,11 @@ class FoundChapter:
 
 
 def one_line(text: str, max_bytes: int = MAX_TITLE_BYTES) -> str:
-    """Text that every format keeps as it is: no control characters, at most `max_bytes` long."""
-    text = _UNPRINTABLE.sub(" ", text).strip()
+    """Text that every format keeps as it is: no control characters, at most `max_bytes` long.
+
+    A backslash at the end goes: ffmpeg takes it, even escaped, for a line that continues.
+    """
+    text = _UNPRINTABLE.sub(" ", text).strip().rstrip("\\ ")
     if len(text.encode()) <= max_bytes:
         return text
     cut = text.encode()[: max_bytes - len("…".encode())].decode("utf-8", "ignore")
@@ -52,15 +55,10 @@ def dump_chapters(chapters: Sequence[ChapterSpan], sampling_rate_hz: int) -> str
     return "\n".join(lines) + "\n"
 
 
-def parse_chapters(text: str) -> tuple[FoundChapter, ...]:
-    """The chapters of a metadata file that ffmpeg wrote."""
-    chapters = []
-    for section in re.split(r"(?m)^\[CHAPTER\]\n", text)[1:]:  # `[CHAPTER]\nSTART=0` -> `START=0`
-        values = _values(section)
-        unit = Fraction(values["TIMEBASE"])
-        begin, end = int(values["START"]) * unit, int(values["END"]) * unit
-        chapters.append(FoundChapter(values.get("title", ""), begin, end))
-    return tuple(chapters)
+def parse_titles(text: str) -> list[str]:
+    """The titles of the chapters in a metadata file that ffmpeg wrote."""
+    sections = re.split(r"(?m)^\[CHAPTER\]\n", text)  # `[CHAPTER]\nSTART=0` -> `START=0`
+    return [_values(section).get("title", "") for section in sections[1:]]
 
 
 def _values(section: str) -> dict[str, str]:

@@ -6,13 +6,15 @@ from fractions import Fraction
 from pathlib import Path
 
 from pocket_batch.audio.ffmpeg import find_ffmpeg, run
-from pocket_batch.audio.metadata import FoundChapter, parse_chapters
+from pocket_batch.audio.metadata import FoundChapter, parse_titles
 from pocket_batch.errors import OutputError
 
 # `  Stream #0:0[0x1](und): Audio: aac (LC) (mp4a / 0x6134706D), 24000 Hz, mono, fltp, 58 kb/s`
 _AUDIO = re.compile(r"Stream #0:\d+.*?: Audio: (\w+).*?, (\d+) Hz, ([^,\n]+)")
 _COVER = re.compile(r"Stream #0:\d+.*?: Video: \w+.*\(attached pic\)")
 _END = re.compile(r"(?m)^out_time_us=(\d+)$")  # `out_time_us=19037500` -> 19037500
+# `    Chapter #0:1: start 14.013000, end 28.026000` -> 14.013000, 28.026000
+_CHAPTER = re.compile(r"Chapter #0:\d+: start ([\d.]+), end ([\d.]+)")
 _LOUDNESS = re.compile(r"I:\s+(-?[\d.]+|-inf|nan) LUFS")  # `    I:  -23.0 LUFS` -> -23.0
 _PEAK = re.compile(r"Peak:\s+(-?[\d.]+|-inf) dBFS")  # `    Peak:  -1.1 dBFS` -> -1.1
 
@@ -44,7 +46,10 @@ def probe(path: Path, use_system: bool = False) -> Probe:
     chapters = ["-f", "ffmetadata", "pipe:1"]
     done = run([find_ffmpeg(use_system), *arguments, *every_packet, *chapters], path)
     messages = done.stderr.decode("utf-8", "replace")
-    audio, ends = _AUDIO.search(messages), _END.findall(messages)
+    source = messages.partition("Output #0")[0]  # what is written may have other times
+    times = _CHAPTER.findall(source)
+    titles = parse_titles(done.stdout.decode("utf-8", "replace"))
+    audio, ends = _AUDIO.search(source), _END.findall(messages)
     if audio is None or not ends:
         raise OutputError(f"{path} has no audio in it after writing. Report this as a bug.")
     duration_s = Fraction(int(ends[-1]), 1_000_000)
@@ -54,8 +59,11 @@ def probe(path: Path, use_system: bool = False) -> Probe:
         num_channels={"mono": 1, "stereo": 2}.get(audio[3], 0),
         duration_s=duration_s,
         bit_rate_kbps=float(path.stat().st_size * 8 / 1000 / duration_s) if duration_s else 0.0,
-        has_cover=_COVER.search(messages) is not None,
-        chapters=parse_chapters(done.stdout.decode("utf-8", "replace")),
+        has_cover=_COVER.search(source) is not None,
+        chapters=tuple(
+            FoundChapter(title, Fraction(begin), Fraction(end))
+            for title, (begin, end) in zip(titles, times, strict=True)
+        ),
     )
 
 
@@ -71,5 +79,6 @@ def measure_loudness(path: Path, use_system: bool = False) -> tuple[float, float
     )
     summary = done.stderr.decode("utf-8", "replace").rpartition("Summary:")[2]
     loudness, peak = _LOUDNESS.search(summary), _PEAK.search(summary)
-    assert loudness is not None and peak is not None, "ffmpeg's ebur128 summary has changed"
+    assert loudness, summary
+    assert peak, summary
     return float(loudness[1]), float(peak[1])

@@ -3,9 +3,8 @@
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Samples = NDArray[np.float32]
+from pocket_batch.audio.pcm import Samples
 
 OVERSAMPLING = 4  # ITU-R BS.1770-4, annex 2: at least 192 kHz for 48 kHz audio
 NUM_TAPS = 12  # per phase, as the 48-tap filter of annex 2

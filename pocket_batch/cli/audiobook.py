@@ -54,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=get_args(Loudness),
         help="acx: RMS -20 dB, peak -3 dB, and 192 kbit/s 44.1 kHz for MP3",
     )
-    out.add_argument("--seed", type=int, metavar="N", help="another seed, another take (default: 0)")
+    out.add_argument(
+        "--seed", type=int, metavar="N", help="another seed, another take (default: 0)"
+    )
     _add_run_arguments(parser)
 
 
@@ -124,8 +126,8 @@ def parse_chapters(text: str) -> frozenset[int]:
     numbers: set[int] = set()
     try:
         for part in text.split(",") if text else ():
-            first, _, last = part.partition("-")
-            span = range(int(first), int(last or first) + 1)
+            first, dash, last = part.partition("-")
+            span = range(int(first), int(last if dash else first) + 1)
             if not span or span.start < 1:
                 raise ValueError
             numbers.update(span)
@@ -144,7 +146,7 @@ def stop_signals() -> Iterator[threading.Event]:
         stopped.set()
         signal.signal(number, before[number])
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
         before[number] = signal.signal(number, on_signal)
     try:
         yield stopped

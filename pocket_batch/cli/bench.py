@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 import uuid
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--words", type=int, default=100_000, help="length (default: 100000)")
     parser.add_argument("--executor", choices=("ray", "local", "auto"), default="ray")
     parser.add_argument("--format", default="m4b", help="default: m4b")
-    parser.add_argument("--voice", default="tone", help="default: tone, the engine that costs least")
+    parser.add_argument(
+        "--voice", default="tone", help="default: tone, the engine that costs least"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,14 +37,26 @@ def run(args: argparse.Namespace) -> int:
         book = Path(folder) / "bench.epub"
         write_book(book, args.words)
         options = ["--voice", args.voice, "--executor", args.executor, "--format", args.format]
-        command = [sys.executable, "-m", "pocket_batch", str(book), *options, "--log-format", "json"]
+        command = [
+            sys.executable,
+            "-m",
+            "pocket_batch",
+            str(book),
+            *options,
+            "--log-format",
+            "json",
+        ]
         first = measure(command)
         again = measure(command)
         hours = _audio_hours(first.output)
         print(f"{args.words:,} words, {hours:.2f} hours of audio, {args.executor}, {args.voice}")
-        print(f"wall time       {first.wall_s:8.1f} s  ({hours * 3600 / first.wall_s:.0f}x real time)")
-        print(f"CPU, all        {first.cpu_s:8.1f} s  {first.cpu_s / hours:6.1f} s per hour of audio")
-        for kind, seconds in first.by_kind.most_common():
+        print(
+            f"wall time       {first.wall_s:8.1f} s  ({hours * 3600 / first.wall_s:.0f}x real time)"
+        )
+        print(
+            f"CPU, all        {first.cpu_s:8.1f} s  {first.cpu_s / hours:6.1f} s per hour of audio"
+        )
+        for kind, seconds in sorted(first.by_kind.items(), key=lambda item: -item[1]):
             print(f"  {kind:<14}{seconds:8.1f} s  {seconds / hours:6.1f} s per hour of audio")
         print(f"cores busy      {first.cpu_s / first.wall_s:8.2f}")
         print(f"driver peak RSS {first.peak_rss_bytes / 1e6:8.0f} MB")
@@ -57,7 +70,7 @@ class Usage:
 
     wall_s: float = 0.0
     peak_rss_bytes: int = 0
-    by_kind: Counter[str] = field(default_factory=Counter)
+    by_kind: dict[str, float] = field(default_factory=dict)
     output: str = ""
 
     @property
@@ -90,7 +103,8 @@ def measure(command: list[str]) -> Usage:
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{usage.output}")
     for pid, (name, seconds) in cpu.items():
-        usage.by_kind["driver" if pid == process.pid else name] += seconds
+        kind = "driver" if pid == process.pid else name
+        usage.by_kind[kind] = usage.by_kind.get(kind, 0.0) + seconds
     return usage
 
 
@@ -100,8 +114,10 @@ def write_book(path: Path, num_words: int) -> None:
 
     rng = random.Random(1)
     vowels, consonants = "aeiou", "bdfgklmnprstvz"
-    words = ["".join(rng.choice(consonants) + rng.choice(vowels) for _ in range(n)) for n in (1, 2, 3)
-             for _ in range(300)]  # fmt: skip
+    words = []
+    for num_syllables in [1, 2, 3] * 300:
+        syllables = (rng.choice(consonants) + rng.choice(vowels) for _ in range(num_syllables))
+        words.append("".join(syllables))
     book = epub.EpubBook()
     book.set_identifier(f"bench-{num_words}")
     book.set_title("Bench")

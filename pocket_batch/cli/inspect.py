@@ -3,10 +3,9 @@ and what is left out of the reading and why.
 """
 
 import argparse
-from collections import Counter
 from pathlib import Path
 
-from pocket_batch.data import Book
+from pocket_batch.data import Book, Chapter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,21 +31,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _facts(book: Book) -> dict[str, object]:
     """The book without its text."""
-    names = ("title", "authors", "language", "date", "publisher", "series", "series_part")
-    names += ("description", "subjects", "identifiers", "warnings", "has_gaps")
-    return {name: getattr(book, name) for name in names} | {
+    names = "title authors language date publisher series series_part description subjects"
+    names += " identifiers warnings has_gaps"
+    return {name: getattr(book, name) for name in names.split()} | {
         "cover": book.cover.media_type if book.cover else None,
         "chapters": [
             {"number": c.number, "title": c.title, "level": c.level, "num_words": words}
             for c, words in _words(book)
         ],
-        "dropped": [
-            {"where": d.where, "reason": d.reason, "text": d.text} for d in book.dropped
-        ],
+        "dropped": [{"where": d.where, "reason": d.reason, "text": d.text} for d in book.dropped],
     }
 
 
-def _words(book: Book):  # type: ignore[no-untyped-def]
+def _words(book: Book) -> list[tuple[Chapter, int]]:
+    """Each chapter with its number of words."""
     return [(c, sum(len(block.text.split()) for block in c.blocks)) for c in book.chapters]
 
 
@@ -95,17 +93,15 @@ def _show(book: Book, with_dropped: bool) -> None:
 def _show_dropped(book: Book, with_text: bool) -> None:
     from rich.console import Console
 
+    from pocket_batch.jobs.messages import dropped_words
     from pocket_batch.jobs.words import plural
 
     console = Console(highlight=False)
     if not book.dropped:
         console.print("Nothing is left out.")
         return
-    words: Counter[str] = Counter()
-    for dropped in book.dropped:
-        words[dropped.reason] += len(dropped.text.split())
     console.print("Left out:")
-    for reason, count in words.most_common():
+    for reason, count in dropped_words(book).most_common():
         console.print(f"  {reason}: {plural(count, 'word')}", markup=False)
     if not with_text:
         console.print("--dropped shows the text.")

@@ -17,6 +17,8 @@ COMMANDS = {
     "bench": "measure everything but the engine on a made-up book",
 }
 
+_USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
+
 _EXIT_CODES = """\
 exit codes:
   0 done   2 usage   3 input refused   4 model or voice not available
@@ -32,6 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     module = import_module(f"pocket_batch.cli.{name}")
     parser = argparse.ArgumentParser(
         prog="pocket-batch" if name == "audiobook" else f"pocket-batch {name}",
+        usage=_USAGE if name == "audiobook" else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=module.__doc__,
         epilog=_epilog() if name == "audiobook" else None,

@@ -218,6 +218,7 @@ def _connect(variables: dict[str, str | None], **arguments: Any) -> None:
 
         is_main = threading.current_thread() is threading.main_thread()
         handler = signal.getsignal(signal.SIGTERM) if is_main else None
+        _forget_last_instance()
         try:
             ray.init(
                 namespace=f"pocket-batch-{os.getpid()}",
@@ -228,6 +229,19 @@ def _connect(variables: dict[str, str | None], **arguments: Any) -> None:
         finally:
             if handler is not None:
                 signal.signal(signal.SIGTERM, handler)
+
+
+def _forget_last_instance() -> None:
+    """Let Ray read its authentication variables anew: it keeps those of its first start.
+
+    These names are not public, so a version without them is left alone; only a second start in
+    one process needs them.
+    """
+    with contextlib.suppress(ImportError, AttributeError):
+        from ray._raylet import AuthenticationTokenLoader, Config
+
+        Config.initialize("")
+        AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _disconnect() -> None:

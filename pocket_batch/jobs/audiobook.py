@@ -1,8 +1,8 @@
 """One book becomes one audiobook: the order of things, from the command to the finished file."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,13 @@ from pocket_batch.errors import OutputError, PartialRunError, StoppedError
 from pocket_batch.executors.base import Executor, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
-from pocket_batch.jobs.plan import AudiobookPlan, check_stages, find_voice, plan_audiobook
+from pocket_batch.jobs.plan import (
+    AudiobookPlan,
+    check_stages,
+    find_voice,
+    plan_audiobook,
+    save_plan,
+)
 from pocket_batch.jobs.preflight import check_encoder, check_output, check_space
 from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
 from pocket_batch.jobs.record import (
@@ -24,8 +30,9 @@ from pocket_batch.jobs.record import (
     fingerprint,
 )
 from pocket_batch.jobs.speak import choose_executor, finished, speak
-from pocket_batch.manifest import Manifest, WorkFolder, file_sha256
-from pocket_batch.sources.base import check_source
+from pocket_batch.manifest import Manifest, WorkFolder
+from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.sources.base import check_source, sha256_of_file
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Joiner, Master, Mastered
 from pocket_batch.stages.write import Write
@@ -58,7 +65,7 @@ def run_audiobook(
     check_stages(job.pipeline)
     check_source(job.source)
     voice, engine = find_voice(job.pipeline.voice)
-    sha256 = file_sha256(job.source)
+    sha256 = sha256_of_file(job.source)
     wanted = fingerprint(
         sha256, job.pipeline, job.chapters, job.language, engine.voice_key(voice), engine
     )
@@ -69,16 +76,21 @@ def run_audiobook(
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
     reporter.note("voice", messages.voice(voice, engine), voice=voice.name, engine=engine.name)
+    started = time.monotonic()
+    plan = plan_audiobook(job.source, job.pipeline, job.chapters, job.language)
+    messages.tell_plan(reporter, plan)
     work.acquire()
     try:
         record = RunRecord(
             wanted, job.source, sha256, job.pipeline, voice, engine, list(job.command)
         )
         record.earlier = earlier_results(work)
+        record.times_s["plan"] = time.monotonic() - started
         if job.fresh:
             work.clear()
         with _recorded(record, work):
-            _Run(job, engine, work, record, reporter, should_stop).make()
+            save_plan(plan, work)
+            _Run(job, engine, work, record, reporter, should_stop).make(plan)
     finally:
         work.release()
 
@@ -93,15 +105,13 @@ def _recorded(record: RunRecord, work: WorkFolder) -> Iterator[None]:
         raise
     except BaseException as error:
         record.status = "stopped" if isinstance(error, StoppedError) else "failed"
-        try:
+        with suppress(OutputError):  # the disk is full or gone: `error` says so already
             record.write(work)
-        except OutputError:
-            pass  # the disk is full or gone: the first error says so already
         raise
 
 
 class _Run:
-    """A run that holds the work folder: plan, speak, master, write, in that order."""
+    """A run that holds the work folder: speak, master, write, in that order."""
 
     def __init__(
         self,
@@ -120,14 +130,9 @@ class _Run:
         self._should_stop = should_stop
         self._failures: list[Failure] = []
 
-    def make(self) -> None:
+    def make(self, plan: AudiobookPlan) -> None:
         """Make the file and record it."""
         job, started = self._job, time.monotonic()
-        with self._timed("plan"):
-            plan = plan_audiobook(
-                job.source, job.pipeline, job.chapters, job.language, self._work
-            )
-        messages.tell_plan(self._reporter, plan)
         check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests})
         joiner = Joiner(self._work, job.pipeline.master, self._engine.sampling_rate_hz)
         with self._timed("speak"):
@@ -139,10 +144,9 @@ class _Run:
         Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
         if not mastered:
             raise OutputError(messages.nothing_spoken(job.source, self._failures))
-        write = Write(job.output, job.pipeline, plan.book, plan.voice, plan.script, joiner)
         with self._timed("write"):
-            self._write(write, mastered)
-        self._finish(plan, check, write, time.monotonic() - started)
+            files = self._write(plan, joiner, mastered)
+        self._finish(plan, check, files, time.monotonic() - started)
 
     def _utterances(self, plan: AudiobookPlan) -> Iterator[Utterance | Failure]:
         """All utterances of the plan, counted and shown; failures are remembered."""
@@ -166,9 +170,7 @@ class _Run:
             meter.num_workers = event.num_workers
             messages.tell_worker(self._reporter, event)
 
-        for item in speak(
-            plan.requests, done, executor, self._work, self._should_stop, on_event
-        ):
+        for item in speak(plan.requests, done, executor, self._work, self._should_stop, on_event):
             meter.chapters_done = chapters.done_after(item.key)
             if isinstance(item, Failure):
                 self._failures.append(item)
@@ -178,9 +180,10 @@ class _Run:
             yield item
         meter.finish()
 
-    def _write(self, write: Write, mastered: Iterable[Mastered]) -> None:
+    def _write(
+        self, plan: AudiobookPlan, joiner: Joiner, mastered: list[Mastered]
+    ) -> list[WrittenFile]:
         rate = self._engine.sampling_rate_hz
-        mastered = list(mastered)
         total_s = sum(m.chapter.num_samples for m in mastered) / rate
         meter = Meter(self._reporter, "encoding", len(mastered), total_s)
 
@@ -189,18 +192,27 @@ class _Run:
             if self._should_stop():
                 raise StoppedError("Stopped while encoding. All speech is kept.")
 
-        for _ in write.run(mastered, encoded):
-            meter.add(0.0)
+        write = Write(
+            self._job.output,
+            self._job.pipeline,
+            plan.book,
+            plan.voice,
+            plan.script,
+            joiner,
+            usable_cores(),
+            encoded,
+        )
+        files = list(write.run(mastered))
         meter.finish()
+        return files
 
     def _finish(
-        self, plan: AudiobookPlan, check: Check, write: Write, elapsed_s: float
+        self, plan: AudiobookPlan, check: Check, files: list[WrittenFile], elapsed_s: float
     ) -> None:
         """Record what was made, say it, and say what is missing."""
         record = self._record
-        degraded = bool(self._failures or plan.book.has_gaps or check.num_cut_off)
         record.status = "partial" if self._failures else "done"
-        record.outputs = describe_outputs(write.paths)
+        record.outputs = describe_outputs([file.path for file in files])
         record.counts = {
             "utterances": len(plan.requests),
             "failures": len(self._failures),
@@ -208,11 +220,11 @@ class _Run:
             "dropped": len(plan.book.dropped),
         }
         record.write(self._work)
-        messages.tell_result(self._reporter, write.files, elapsed_s)
+        messages.tell_result(self._reporter, files, elapsed_s)
         messages.tell_work_folder(self._reporter, self._work.path)
         if check.suspects:
             messages.tell_suspects(self._reporter, len(check.suspects), self._work)
-        if degraded:
+        if self._failures or plan.book.has_gaps or check.num_cut_off:
             raise PartialRunError(
                 messages.partial(self._job.output, self._failures, plan.book, check, self._work)
             )
@@ -238,5 +250,3 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     plan = plan_audiobook(job.source, job.pipeline, job.chapters, job.language)
     messages.tell_plan(reporter, plan)
     messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline.executor)
-
-

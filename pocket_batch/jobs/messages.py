@@ -1,5 +1,6 @@
 """The sentences of a run, in one place: what is said at the start, on the way and at the end."""
 
+from collections import Counter
 from pathlib import Path
 
 from pocket_batch.config import ExecutorSettings
@@ -8,7 +9,7 @@ from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.plan import OUTPUT_BYTES_PER_S, WORK_BYTES_PER_S, AudiobookPlan
-from pocket_batch.jobs.progress import Reporter
+from pocket_batch.jobs.progress import Level, Reporter
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
@@ -26,6 +27,14 @@ def voice(chosen: Voice, engine: Engine) -> str:
 def already_done(output: Path) -> str:
     """The same book with the same settings is there."""
     return f"{output} is already done: same book, same voice, same settings."
+
+
+def dropped_words(book: Book) -> Counter[str]:
+    """How many words are left out for each reason."""
+    words: Counter[str] = Counter()
+    for dropped in book.dropped:
+        words[dropped.reason] += len(dropped.text.split())
+    return words
 
 
 def nothing_spoken(source: Path, failures: list[Failure]) -> str:
@@ -50,17 +59,19 @@ def tell_plan(reporter: Reporter, plan: AudiobookPlan) -> None:
         audio_s=round(plan.audio_s),
     )
     if book.dropped:
-        num_words = sum(len(dropped.text.split()) for dropped in book.dropped)
-        reporter.note(
-            "dropped",
-            f"Left out: {plural(num_words, 'word')} of notes, contents and the like; "
-            "`pocket-batch inspect` shows them.",
-            num_words=num_words,
-        )
+        words = dropped_words(book)
+        reasons = "; ".join(f"{reason}, {plural(n, 'word')}" for reason, n in words.most_common(3))
+        more = "; and more" * (len(words) > 3)
+        text = f"Left out: {reasons}{more}. `pocket-batch inspect --dropped` shows the text."
+        reporter.note("dropped", text, num_words=words.total())
 
 
 def tell_estimate(
-    reporter: Reporter, plan: AudiobookPlan, engine: Engine, output: Path, settings: ExecutorSettings
+    reporter: Reporter,
+    plan: AudiobookPlan,
+    engine: Engine,
+    output: Path,
+    settings: ExecutorSettings,
 ) -> None:
     """What a run would take, for --dry-run."""
     workers = settings.workers or max(1, usable_cores() // settings.cores_per_worker)
@@ -85,13 +96,15 @@ def tell_resume(reporter: Reporter, num_done: int, total: int) -> None:
 
 def tell_worker(reporter: Reporter, event: WorkerEvent) -> None:
     """A worker came or went."""
-    level = "info" if event.kind in ("starting", "ready") else "warning"
+    level: Level = "info" if event.kind in ("starting", "ready") else "warning"
     reporter.note(f"worker_{event.kind}", event.detail, level, num_workers=event.num_workers)
 
 
 def tell_result(reporter: Reporter, files: list[WrittenFile], elapsed_s: float) -> None:
     """What was written, as measured on it."""
     audio_s = sum(file.duration_s for file in files)
+    for warning in {warning for file in files for warning in file.warnings}:
+        reporter.note("output_warning", warning, "warning")
     for file in files if len(files) == 1 else ():
         reporter.note(
             "written",

@@ -1,22 +1,22 @@
 """What a run will do, before it does it: voice, text, script, requests, and an estimate."""
 
+import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline, load_voices, nearest
-from pocket_batch.data import Book, Request, ScriptChapter, ScriptLine, Segment, Voice
+from pocket_batch.data import Book, Dropped, Request, ScriptChapter, ScriptLine, Segment, Voice
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import InputError, ModelUnavailableError, UsageError
-from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed
+from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
+from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.read import Read
 from pocket_batch.stages.segment import SegmentText
 
-STAGE_ORDER = ("read", "normalize", "segment", "synthesize", "check", "master", "write")
-
 # Estimates: English speech of the embedded voice, pauses included; FLAC of it, and AAC 64 kbit/s.
-LETTERS_PER_S = 14.5  # characters with spaces
+LETTERS_PER_S = 16.0  # characters with spaces
 WORK_BYTES_PER_S = 26_000
 OUTPUT_BYTES_PER_S = 8_500
 
@@ -34,6 +34,7 @@ class AudiobookPlan:
     book: Book
     voice: Voice
     language: str
+    segments: tuple[Segment, ...]
     script: tuple[ScriptChapter, ...]
     requests: tuple[Request, ...]
     num_letters: int
@@ -53,13 +54,12 @@ def find_voice(name: str) -> tuple[Voice, Engine]:
     """The voice of that name and its engine, made sure to be on this machine.
 
     Raises:
-        UsageError: there is no voice of that name.
-        ModelUnavailableError: its engine or its weights are missing.
+        ModelUnavailableError: there is no voice of that name, or its engine or weights are missing.
     """
     voices = load_voices()
     if name not in voices:
-        raise UsageError(
-            f"There is no voice `{name}`. {nearest(name, list(voices))} "
+        raise ModelUnavailableError(
+            f"There is no voice `{name}` on this machine. {nearest(name, list(voices))} "
             "`pocket-batch voices` lists them."
         )
     voice = voices[name]
@@ -75,9 +75,9 @@ def check_stages(pipeline: AudiobookPipeline) -> None:
         UsageError: naming the stage.
     """
     for stage in pipeline.stages:
-        if stage not in STAGE_ORDER:
-            raise UsageError(f"`{stage}` is not a stage. {nearest(stage, list(STAGE_ORDER))}")
-    wanted = tuple(s for s in STAGE_ORDER if s in pipeline.stages or s != "check")
+        if stage not in STAGES:
+            raise UsageError(f"`{stage}` is not a stage. {nearest(stage, list(STAGES))}")
+    wanted = tuple(s for s in STAGES if s in pipeline.stages or s != "check")
     if pipeline.stages != wanted:
         raise UsageError(
             f"An audiobook needs the stages {', '.join(wanted)}, in this order, not "
@@ -90,16 +90,15 @@ def plan_audiobook(
     pipeline: AudiobookPipeline,
     chapters: frozenset[int] = frozenset(),
     language: str = "",
-    work: WorkFolder | None = None,
 ) -> AudiobookPlan:
-    """Read a book and cut it into requests; nothing is spoken. `work` keeps the script if given.
+    """Read a book and cut it into requests; nothing is spoken or written.
 
     Raises:
         InputError: the book is refused or nothing in it can be spoken.
         UsageError, ModelUnavailableError: the voice is not there or speaks another language.
     """
     voice, engine = find_voice(pipeline.voice)
-    (book,) = Read(work, chapters).run([source])
+    (book,) = Read(chapters).run([source])
     language = _language(language or book.language, voice, source, asked=bool(language))
     normalized = Normalize(language).run(book.chapters)
     stage = SegmentText(
@@ -111,17 +110,25 @@ def plan_audiobook(
             f"{source.name}: no text to speak in the chosen chapters. "
             f"`pocket-batch inspect {source.name}` shows what is in it and what is left out."
         )
-    if work:
-        Manifest(work.file("segments.jsonl"), Segment).replace(segments)
     requests = make_requests(segments, pipeline.seed, voice, engine)
     return AudiobookPlan(
         book=replace(book, chapters=tuple(replace(c, blocks=()) for c in book.chapters)),
         voice=voice,
         language=language,
+        segments=tuple(segments),
         script=_script(book, segments, requests),
         requests=_unique(requests),
         num_letters=sum(len(segment.text) for segment in segments),
     )
+
+
+def save_plan(plan: AudiobookPlan, work: WorkFolder) -> None:
+    """Write what was read, left out and planned: book.json, dropped.jsonl, segments.jsonl."""
+    facts = asdict(replace(plan.book, chapters=(), dropped=(), cover=None))
+    facts["chapters"] = [{"number": c.number, "title": c.title} for c in plan.book.chapters]
+    write_atomic(work.file("book.json"), json.dumps(facts, ensure_ascii=False, indent=1).encode())
+    Manifest(work.file("dropped.jsonl"), Dropped).replace(list(plan.book.dropped))
+    Manifest(work.file("segments.jsonl"), Segment).replace(list(plan.segments))
 
 
 def make_requests(
@@ -133,7 +140,11 @@ def make_requests(
     for segment in segments:
         seed = request_seed(job_seed, segment.text, voice.name, attempt=0)
         key = content_key(
-            text=segment.text, voice=voice_key, engine=engine.name, version=engine.version, seed=seed
+            text=segment.text,
+            voice=voice_key,
+            engine=engine.name,
+            version=engine.version,
+            seed=seed,
         )
         requests.append(Request(key, segment.id, segment.text, voice, seed))
     return requests

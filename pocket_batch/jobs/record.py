@@ -13,7 +13,8 @@ from pocket_batch.config import AudiobookPipeline, as_dict
 from pocket_batch.data import Voice
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError
-from pocket_batch.manifest import WorkFolder, content_key, file_sha256, write_atomic
+from pocket_batch.manifest import WorkFolder, content_key, write_atomic
+from pocket_batch.sources.base import sha256_of_file
 
 _PACKAGES = (
     "pocket-batch", "hibari-tts", "imageio-ffmpeg", "lxml", "mutagen", "num2words", "numpy",
@@ -38,7 +39,9 @@ class RunRecord:
     counts: dict[str, int] = field(default_factory=dict)
     outputs: list[dict[str, Any]] = field(default_factory=list)
     executor: str = ""
-    earlier: dict[str, Any] = field(default_factory=dict)  # results of other settings, by fingerprint
+    earlier: dict[str, Any] = field(
+        default_factory=dict
+    )  # results of other settings, by fingerprint
 
     def write(self, work: WorkFolder) -> None:
         """Write `run.json` as it stands."""
@@ -62,7 +65,6 @@ class RunRecord:
         }
         text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
         write_atomic(work.file("run.json"), text.encode())
-
 
     def _results(self) -> dict[str, Any]:
         """Finished files by fingerprint, so that making an MP3 does not forget the M4B."""
@@ -97,7 +99,7 @@ def fingerprint(
 def describe_outputs(paths: list[Path]) -> list[dict[str, Any]]:
     """Path, size and hash of finished files, for `run.json`."""
     return [
-        {"path": str(p.resolve()), "num_bytes": p.stat().st_size, "sha256": file_sha256(p)}
+        {"path": str(p.resolve()), "num_bytes": p.stat().st_size, "sha256": sha256_of_file(p)}
         for p in paths
     ]
 
@@ -127,9 +129,14 @@ def _unchanged(outputs: list[dict[str, Any]], target: Path) -> bool:
     """All recorded files are there as they were written, and belong to `target`."""
     paths = [Path(str(output.get("path"))) for output in outputs]
     mine = [p for p in paths if p == target.resolve() or target.resolve() in p.parents]
-    return bool(mine) and all(
-        p.is_file() and p.stat().st_size == o.get("num_bytes") and file_sha256(p) == o.get("sha256")
-        for p, o in zip(paths, outputs, strict=True)
+    return bool(mine) and all(_is_as_written(Path(str(o.get("path"))), o) for o in outputs)
+
+
+def _is_as_written(path: Path, output: dict[str, Any]) -> bool:
+    return (
+        path.is_file()
+        and path.stat().st_size == output.get("num_bytes")
+        and sha256_of_file(path) == output.get("sha256")
     )
 
 

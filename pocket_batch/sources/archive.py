@@ -52,7 +52,10 @@ class Archive:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
     ) -> None:
         self._zip.close()
 
@@ -103,6 +106,11 @@ class Archive:
             with self._zip.open(info) as member:
                 data = member.read(max_bytes + 1)
         except UNREADABLE as error:
+            if "CRC" in str(error):
+                self.warnings.append(
+                    f"{name} does not match its checksum; its text may be damaged."
+                )
+                return self._read_unchecked(info, max_bytes, where)
             raise InputError(f"{where} is damaged in the archive ({error}).") from error
         except RuntimeError as error:
             raise InputError(f"{where} cannot be unpacked ({error}).") from error
@@ -110,6 +118,22 @@ class Archive:
         if len(data) > max_bytes or self._num_bytes_read > MAX_TOTAL_BYTES:
             raise UnsafeArchiveError(f"{where} unpacks to more than it may. {NOT_A_BOOK}")
         return data
+
+    def _read_unchecked(self, info: zipfile.ZipInfo, max_bytes: int, where: str) -> bytes:
+        # Local header: 30 bytes, the last four are the lengths of name and extra field.
+        # Source: PKWARE APPNOTE 6.3.10, 4.3.7.
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset)
+            header = file.read(30)
+            num_skipped = sum(struct.unpack("<HH", header[26:30]))
+            file.seek(num_skipped, 1)
+            packed = file.read(info.compress_size)
+        try:
+            if info.compress_type == zipfile.ZIP_STORED:
+                return packed[:max_bytes]
+            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, max_bytes)
+        except zlib.error as error:
+            raise InputError(f"{where} is damaged in the archive ({error}).") from error
 
     def _refuse_bomb(self, info: zipfile.ZipInfo, max_bytes: int, where: str) -> None:
         ratio = info.file_size / max(1, info.compress_size)
@@ -125,7 +149,9 @@ class Archive:
         if name.endswith("/"):
             return
         if name.startswith("/") or ".." in name.split("/") or SCHEME.match(name):
-            self.warnings.append(f"The archive holds a member with an unsafe name, {name!r}; ignored.")
+            self.warnings.append(
+                f"The archive holds a member with an unsafe name, {name!r}; ignored."
+            )
             return
         if name in self._members:
             self.warnings.append(f"The archive holds {name} twice; the last one is used.")

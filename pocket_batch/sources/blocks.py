@@ -6,14 +6,15 @@ the reason why it is not. The walk is a loop over the tree, so depth costs no st
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
 
 from lxml import etree
 
 from pocket_batch.data import BlockKind
+from pocket_batch.sources.formula import shifted_digits, spoken_math
 from pocket_batch.sources.markup import Element, fold, local_name, semantic_types
 from pocket_batch.sources.numbering import Numbering
 from pocket_batch.sources.omit import HEADINGS, Omission
+from pocket_batch.sources.pieces import Piece, Pieces
 
 BLOCKS = HEADINGS | frozenset(
     (
@@ -36,33 +37,7 @@ ANCHOR, HARD_BREAK, LINE_BREAK, CELL = "\x1c", "\x1d", "\x1e", "\x1f"
 BLANK_LINE = re.compile(f"{LINE_BREAK}[\\s{ANCHOR}]*{LINE_BREAK}[\\s{LINE_BREAK}{ANCHOR}]*")
 # "* * *" or "⁂" or "—" or "..." -> matches
 ORNAMENT = re.compile(r"[\s*·•.…⁂❦❧☙~_=#+◆◇■□●○✦✧★☆※\u2013\u2014-]+")
-SUPERSCRIPT = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-SUBSCRIPT = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
-SIGNED_DIGITS = re.compile(r"[+\-−]?[0-9]+")
 MAX_SPOKEN_ROW = 1_000  # characters; a longer table row lays out text, it is no data
-
-
-@dataclass(slots=True)
-class Piece:
-    """A block with what the cut into chapters needs: heading rank (0 for none) and omission.
-
-    `is_inline` marks text taken out of the middle of a block, which cannot be put back.
-    """
-
-    kind: BlockKind
-    text: str
-    where: str
-    rank: int = 0
-    omission: Omission | None = None
-    is_inline: bool = False
-
-
-@dataclass(slots=True)
-class Pieces:
-    """The pieces of one document, and the index of the piece at which each anchor stands."""
-
-    items: list[Piece] = field(default_factory=list)
-    anchors: dict[str, int] = field(default_factory=dict)
 
 
 def read_blocks(
@@ -112,7 +87,7 @@ class _Walk:
         self._name = name
         self._plan = plan
         self._wanted = wanted
-        self._reasons = [omission]
+        self._omissions = [omission] if omission is not None else []
         self._buffer: list[str] = []
         self._line = 1
         self._pending_anchors: list[str] = []
@@ -140,7 +115,7 @@ class _Walk:
             if not is_block or self._row is not None:
                 self._take_out(element, omission)
                 return False
-            self._reasons.append(omission)
+            self._omissions.append(omission)
         if is_block:
             self._enter_block(element, tag)
             return True
@@ -161,7 +136,7 @@ class _Walk:
                 self._row = None
                 self.flush()
             if element in self._plan:
-                self._reasons.pop()
+                self._omissions.pop()
             if self._headings and self._headings[-1][0] is element:
                 self._headings.pop()
             if tag == "pre":
@@ -207,12 +182,12 @@ class _Walk:
         elif tag == "q":
             self._buffer.append("“")
         elif tag == "math":
-            self._buffer.append(_spoken_math(element))
+            self._buffer.append(spoken_math(element))
             return False
         elif tag in ("sup", "sub") and not any(e in self._plan for e in element.iter()):
             text = fold("".join(element.itertext()))
-            if SIGNED_DIGITS.fullmatch(text):  # 10<sup>2</sup> -> 10², never 102
-                self._buffer.append(text.translate(SUPERSCRIPT if tag == "sup" else SUBSCRIPT))
+            if shifted := shifted_digits(text, is_raised=tag == "sup"):
+                self._buffer.append(shifted)
                 return False
         return True
 
@@ -235,7 +210,7 @@ class _Walk:
         text = fold("".join(words))
         if text:
             where = f"{self._name}:{element.sourceline or self._line}"
-            piece = Piece("paragraph", text, where, omission=omission, is_inline=True)
+            piece = Piece("paragraph", text, where, omissions=(omission,), is_inline=True)
             self.result.items.append(piece)
 
     def _lines(self, raw: str) -> list[str]:
@@ -258,9 +233,10 @@ class _Walk:
         parts = line.split(ANCHOR)
         for index in range(1, len(parts)):
             # An anchor after the last word of a paragraph marks what follows the paragraph.
-            is_past = not self._headings and fold("".join(parts[:index]))
-            is_past = is_past and not fold("".join(parts[index:]))
-            place = len(self.result.items) + bool(is_past)
+            has_text_before = bool(fold("".join(parts[:index])))
+            has_text_after = bool(fold("".join(parts[index:])))
+            is_past = has_text_before and not has_text_after and not self._headings
+            place = len(self.result.items) + is_past
             self.result.anchors.setdefault(self._pending_anchors.pop(0), place)
         text = _joined_cells(line.replace(ANCHOR, ""))
         if not text:
@@ -276,7 +252,7 @@ class _Walk:
         rank = self._headings[-1][1] if self._headings and kind == "heading" else 0
         where = f"{self._name}:{self._line}"
         text = unicodedata.normalize("NFC", text)
-        self.result.items.append(Piece(kind, text, where, rank, self._reasons[-1]))
+        self.result.items.append(Piece(kind, text, where, rank, tuple(self._omissions)))
 
 
 def _heading_rank(element: Element, tag: str) -> int:
@@ -306,25 +282,9 @@ def _is_data(row: Element) -> bool:
 
 
 def _joined_cells(line: str) -> str:
-    """"Monday<cell>12" -> "Monday, 12"; no comma where a cell ends with punctuation."""
+    """ "Monday<cell>12" -> "Monday, 12"; no comma where a cell ends with punctuation."""
     joined = ""
     for cell in filter(None, map(fold, line.split(CELL))):
         glue = "" if not joined else " " if joined[-1] in ".,:;!?…" else ", "
         joined += glue + cell
     return joined
-
-
-def _spoken_math(math: Element) -> str:
-    """The symbols of a formula with spaces between; powers as superscript digits."""
-    words: list[str] = []
-    for element in math.iter(etree.Element):
-        tag, text = local_name(element), fold(element.text or "")
-        if not text or tag in INVISIBLE or tag == "math":
-            continue
-        parent = element.getparent()
-        is_power = local_name(parent) == "msup" and parent.index(element) == 1
-        if is_power and words and SIGNED_DIGITS.fullmatch(text):
-            words[-1] += text.translate(SUPERSCRIPT)
-        else:
-            words.append(text)
-    return f" {' '.join(words)} " if words else ""

@@ -148,7 +148,9 @@ def _parse_html(text: str, where: str) -> Element:
 def _refuse_depth(log: Any, where: str) -> None:
     # The HTML parser would otherwise leave out everything below the limit without a word.
     if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in log):
-        raise InputError(f"{where}: elements are nested deeper than 2,048; no real book needs that.")
+        raise InputError(
+            f"{where}: elements are nested deeper than 2,048; no real book needs that."
+        )
 
 
 def _open_and_close(match: re.Match[str]) -> str:

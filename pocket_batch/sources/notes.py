@@ -13,13 +13,14 @@ from lxml import etree
 
 from pocket_batch.sources.archive import Archive
 from pocket_batch.sources.blocks import BLOCKS
-from pocket_batch.sources.markup import Element, fold, local_name, text_of
+from pocket_batch.sources.markup import Element, local_name, text_of
 from pocket_batch.sources.omit import (
     GUESSED_NOTE,
     HEADINGS,
     NOTE_CLASSES,
     NOTE_MARK,
     Omission,
+    is_note_mark,
 )
 
 # 12 or [12] or (a) or * or †† -> matches
@@ -31,13 +32,14 @@ Place = tuple[str, str]  # document, id
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link to an id inside the book: where it stands and whether it looks like a mark."""
+    """One link to an id inside the book: where it stands, and what it looks or claims to be."""
 
     name: str
     number: int
     ids: frozenset[str]
     target: Place
     is_mark: bool
+    is_declared_mark: bool
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ def links_into_book(root: Element, name: str, archive: Archive) -> list[tuple[El
 def survey_links(found: list[tuple[Element, Place]], name: str) -> list[Link]:
     """What the search for notes needs of the links of one document."""
     return [
-        Link(name, number, _ids_around(element), place, _is_mark(element))
+        Link(name, number, _ids_around(element), place, _is_mark(element), is_note_mark(element))
         for number, (element, place) in enumerate(found)
         if place[1]
     ]
@@ -76,6 +78,8 @@ def index_notes(links: Iterable[Link]) -> NoteIndex:
         back.setdefault(link.target, set()).update((link.name, anchor) for anchor in link.ids)
     index = NoteIndex()
     for link in links:
+        if link.is_declared_mark:
+            index.targets.add(link.target)
         if not link.is_mark:
             continue
         returns: set[Place] = set()
@@ -114,23 +118,32 @@ def _is_mark(link: Element) -> bool:
     block = _block_around(link)
     if block is None or any(local_name(e) in HEADINGS for e in (block, *block.iterancestors())):
         return False
-    before = []
-    for element in block.iter():
-        if element is link:
-            break
-        before.append(element.text or "" if isinstance(element.tag, str) else "")
-        before.append("" if link in element.iterdescendants() else element.tail or "")
-    return bool(fold("".join(before)))
+    return _has_text_before(link, block)
+
+
+def _has_text_before(link: Element, block: Element) -> bool:
+    node = link
+    while node is not block:
+        for sibling in node.itersiblings(preceding=True):
+            is_element = isinstance(sibling.tag, str)
+            if (sibling.tail or "").strip() or (is_element and text_of(sibling)):
+                return True
+        node = node.getparent()
+        if (node.text or "").strip():
+            return True
+    return False
 
 
 def _ids_around(link: Element) -> frozenset[str]:
     ids = {link.get("id"), link.get("name")}
     ids.update(child.get("id") for child in link.iterdescendants(etree.Element))
+    before = link.getprevious()
+    if before is not None:  # <a id="r1"></a><a href="#n1">1</a>
+        ids.add(before.get("id"))
     for distance, parent in enumerate(link.iterancestors()):
         if distance >= MAX_ID_DISTANCE or local_name(parent) == "body":
             break
         ids.add(parent.get("id"))
-        ids.update(child.get("id") or child.get("name") for child in parent[:3])
     return frozenset(str(anchor) for anchor in ids if anchor)
 
 

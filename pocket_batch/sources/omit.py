@@ -22,7 +22,7 @@ class Omission:
     max_share: float = 0.5
 
 
-NAVIGATION = Omission("navigation document", 0.9)
+NAVIGATION = Omission("navigation", 1.0)  # certain: a `nav` element, or named by the manifest
 NOT_LINEAR = Omission("outside the reading order (linear=no)")
 HIDDEN = Omission("hidden text")
 NOTE = Omission("note")
@@ -32,10 +32,12 @@ LINE_NUMBER = Omission("line number")
 RUBY = Omission("ruby reading")
 DRAWING = Omission("text in a drawing")
 ALTERNATIVE = Omission("alternative rendering")
-GUTENBERG = Omission("Project Gutenberg header or licence", 0.9)
+GUTENBERG = Omission("Project Gutenberg header or licence", 1.0)  # its marks are its own
+HEADER = Omission("header with title and author")
 CONTENTS = Omission("table of contents")
 COPYRIGHT = Omission("copyright page")
 INDEX = Omission("index")
+PAGE_LINKS = Omission("links to other pages")
 HALF_TITLE = Omission("half title")
 
 # Guesses: links, class names and titles can mislead, so each may take a few percent only.
@@ -44,7 +46,7 @@ GUESSED_NOTE = Omission("note (by its links)", 0.25)
 NAMED_CONTENTS = Omission("table of contents (by its title)", 0.03)
 NAMED_COPYRIGHT = Omission("copyright page (by its title)", 0.03)
 NAMED_INDEX = Omission("index (by its title)", 0.03)
-LISTED_CONTENTS = Omission("table of contents (by the guide)", 0.05)
+LISTED_IN_TEXT = Omission("table of contents (by its lines)", 0.05)
 LISTED_COPYRIGHT = Omission("copyright page (by the guide)", 0.05)
 LISTED_INDEX = Omission("index (by the guide)", 0.05)
 
@@ -55,7 +57,7 @@ BY_TYPE = {
     ),
     **dict.fromkeys(("copyright-page", "imprint", "colophon"), COPYRIGHT),
     **dict.fromkeys(("footnote", "footnotes", "endnote", "endnotes"), NOTE),
-    **dict.fromkeys(("rearnote", "rearnotes", "annotation"), NOTE),
+    **dict.fromkeys(("rearnote", "rearnotes"), NOTE),
     **dict.fromkeys(("noteref", "annoref"), NOTE_MARK),
     "index": INDEX,
     "halftitlepage": HALF_TITLE,
@@ -64,11 +66,11 @@ BY_ROLE = {
     **dict.fromkeys(("doc-toc", "doc-pagelist"), CONTENTS),
     **dict.fromkeys(("doc-footnote", "doc-endnote", "doc-endnotes"), NOTE),
     "doc-noteref": NOTE_MARK,
+    "navigation": PAGE_LINKS,
     "doc-index": INDEX,
     "doc-colophon": COPYRIGHT,
 }
 BY_GUIDE = {
-    **dict.fromkeys(("toc", "loi", "lot"), LISTED_CONTENTS),
     "copyright-page": LISTED_COPYRIGHT,
     "index": LISTED_INDEX,
 }
@@ -84,7 +86,14 @@ BY_TITLE = {
     **dict.fromkeys(("copyright", "copyright page", "impressum", "imprint"), NAMED_COPYRIGHT),
     "index": NAMED_INDEX,
 }
-BY_TAG = {"rt": RUBY, "rp": RUBY, "rtc": RUBY, "svg": DRAWING, "case": ALTERNATIVE}
+BY_TAG = {
+    "nav": PAGE_LINKS,
+    "rt": RUBY,
+    "rp": RUBY,
+    "rtc": RUBY,
+    "svg": DRAWING,
+    "case": ALTERNATIVE,
+}
 
 NOTE_MARK_CLASSES = frozenset(
     ("noteref", "footnote-ref", "footnoteref", "footnote-reference", "endnote-ref", "fnanchor")
@@ -93,11 +102,13 @@ NOTE_CLASSES = frozenset({"footnote", "footnotes", "footnote-list", "endnote", "
 PAGE_NUMBER_CLASSES = frozenset(
     ("pagenum", "pageno", "pagenumber", "page-number", "pagebreak", "x-ebookmaker-pageno")
 )
-LINE_NUMBER_CLASSES = frozenset({"linenum", "line-number", "lineno", "lnum", "ln"})
+LINE_NUMBER_CLASSES = frozenset({"ocn", "linenum", "line-number", "lineno", "lnum", "ln"})
 GUTENBERG_MARKS = frozenset({"pg-boilerplate", "pg-header", "pg-footer", "pgheader", "pgfooter"})
 
 # [Pg 12] or {xiv} or p. 7 -> matches
 NUMBER = re.compile(r"[\W_]*(?:page|pg|p)?[\W_]*(?:\d+|[ivxlcdm]+)[\W_]*", re.IGNORECASE)
+# "see note" -> matches; "12", "(b)", "*" do not
+WORD = re.compile(r"[^\W\d_]{2,}")
 # display: none -> matches
 INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -118,15 +129,20 @@ def plan_omissions(root: Element, links: list[Element]) -> dict[Element, Omissio
     plan: dict[Element, Omission] = {}
     for element in root.iter(etree.Element):
         tag = local_name(element)
-        if tag in BY_TAG:
-            plan[element] = BY_TAG[tag]
-        elif element.attrib:
-            omission = _by_attributes(element, tag)
-            if omission is not None:
-                plan[element] = omission
+        omission = _by_attributes(element, tag) if element.attrib else None
+        omission = omission or BY_TAG.get(tag)
+        if omission is not None:
+            plan[element] = omission
     for element in contents_by_links(links):
         plan.setdefault(element, LINKED_CONTENTS)
     return plan
+
+
+def is_note_mark(element: Element) -> bool:
+    """Whether a link says by type, role or class that it leads to a note."""
+    words = {*semantic_types(element), element.get("role", "")}
+    classes = set(element.get("class", "").lower().split())
+    return bool(words & {"noteref", "annoref", "doc-noteref"} or classes & NOTE_MARK_CLASSES)
 
 
 def by_title(title: str) -> Omission | None:
@@ -138,11 +154,13 @@ def _by_attributes(element: Element, tag: str) -> Omission | None:
     types = semantic_types(element)
     if "pagebreak" in types or element.get("role") == "doc-pagebreak":
         return PAGE_NUMBER if _is_page_number(element) else None
-    for word in types:
-        if word in BY_TYPE and not (word == "annotation" and tag != "aside"):
-            return BY_TYPE[word]
-    if element.get("role") in BY_ROLE:
-        return BY_ROLE[element.get("role")]
+    for omission in (*map(BY_TYPE.get, types), BY_ROLE.get(element.get("role", ""))):
+        if omission is NOTE_MARK:
+            return NOTE_MARK if _is_bare_mark(element) else None
+        if omission is CONTENTS and tag == "nav":
+            return NAVIGATION
+        if omission is not None:
+            return omission
     if element.get("hidden") is not None or element.get("aria-hidden") == "true":
         return HIDDEN
     if INVISIBLE.search(element.get("style", "")):
@@ -157,7 +175,7 @@ def _by_names(element: Element, tag: str) -> Omission | None:
     if not classes:
         return None
     if tag == "a" and classes & NOTE_MARK_CLASSES and element.get("href"):
-        return NOTE_MARK
+        return NOTE_MARK if _is_bare_mark(element) else None
     if tag in ("aside", "div", "section", "p", "ol") and classes & NOTE_CLASSES:
         return GUESSED_NOTE
     if classes & PAGE_NUMBER_CLASSES and NUMBER.fullmatch(text_of(element) or "1"):
@@ -165,6 +183,14 @@ def _by_names(element: Element, tag: str) -> Omission | None:
     if classes & LINE_NUMBER_CLASSES and text_of(element).isdecimal():
         return LINE_NUMBER
     return None
+
+
+def _is_bare_mark(element: Element) -> bool:
+    # Some books make a word of the sentence the link to its note: that word is spoken.
+    text = text_of(element)
+    return (
+        not WORD.search(text) or NUMBER.fullmatch(text) is not None or any(map(str.isdigit, text))
+    )
 
 
 def _is_page_number(element: Element) -> bool:

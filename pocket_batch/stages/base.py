@@ -1,11 +1,10 @@
-"""The protocol of a stage, and the table of stages.
+"""The protocol of a stage, and the table of stages in the order that an audiobook needs.
 
 A stage turns items into items, generator in, generator out, and writes what it learned to the
 manifests of the work folder.
 """
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from typing import Protocol, TypeVar
 
 In = TypeVar("In", contravariant=True)
@@ -30,10 +29,3 @@ class Stage(Protocol[In, Out]):
     def run(self, items: Iterable[In]) -> Iterator[Out]:
         """Turn items into items, lazily."""
         ...
-
-
-def stage_class(name: str) -> type:
-    """The class of a stage by its name in a pipeline file, which must be in the table."""
-    module, _, attribute = STAGES[name].partition(":")
-    found: type = getattr(import_module(module), attribute)
-    return found

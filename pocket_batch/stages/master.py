@@ -11,28 +11,25 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.audio.loudness import integrated_lufs, rms_db
-from pocket_batch.audio.mastering import MasteringSettings, Measurement, measure, utterance_piece
+from pocket_batch.audio.mastering import silence, utterance_piece
+from pocket_batch.audio.measure import Measurement, combined, measure
+from pocket_batch.audio.pcm import Pcm
 from pocket_batch.config import MasterSettings
 from pocket_batch.data import Failure, MasteredChapter, ScriptChapter, ScriptLine, Utterance
 from pocket_batch.errors import AudioError, OutputError
 from pocket_batch.manifest import Manifest, WorkFolder
-
-PCM = NDArray[np.int16]
 
 SPAN_LINES = 128  # about ten minutes of speech
 
 
 @dataclass(frozen=True, slots=True)
 class Mastered:
-    """A measured chapter; `block_powers` are its 400 ms blocks, shape (num_blocks,)."""
+    """A joined chapter with all that was measured on it, before gain."""
 
     chapter: MasteredChapter
-    block_powers: NDArray[np.float64]
+    measurement: Measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +46,7 @@ class Joiner:
 
     def __init__(self, work: WorkFolder, settings: MasterSettings, sampling_rate_hz: int) -> None:
         self._work = work
-        self._settings = MasteringSettings(
-            settings.trim_below_peak_db, settings.keep_ms, settings.fade_ms
-        )
-        self._lead_in_ms = settings.lead_in_ms
+        self._settings = settings
         self.sampling_rate_hz = sampling_rate_hz
         self._failed: set[str] = set()
 
@@ -60,24 +54,21 @@ class Joiner:
         """The utterance failed: its place stays empty but for the pause."""
         self._failed.add(key)
 
-    def pieces(self, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[PCM]:
+    def pieces(self, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[Pcm]:
         """The PCM of some lines, shape (num_samples,) each: speech with the pause that follows.
 
         Raises:
             OutputError: the audio of an utterance is damaged.
         """
         if lead_in:
-            yield self._silence(self._lead_in_ms)
+            yield silence(self._settings.lead_in_ms, self.sampling_rate_hz)
         for line in lines:
             if line.key in self._failed:
-                yield self._silence(line.pause_after_ms)
+                yield silence(line.pause_after_ms, self.sampling_rate_hz)
             else:
                 yield self._piece(line)
 
-    def _silence(self, milliseconds: int) -> PCM:
-        return np.zeros(milliseconds * self.sampling_rate_hz // 1000, np.int16)
-
-    def _piece(self, line: ScriptLine) -> PCM:
+    def _piece(self, line: ScriptLine) -> Pcm:
         path = self._work.audio(line.key)
         try:
             speech = decode_flac(path)
@@ -140,19 +131,17 @@ class Master:
         self, chapter: ScriptChapter, measured: dict[tuple[int, int], Future[Measurement]]
     ) -> Mastered:
         """Put the measurements of a chapter's spans together."""
-        parts = [f.result() for (number, _), f in sorted(measured.items()) if number == chapter.number]
-        num_samples = sum(part.num_samples for part in parts)
-        blocks = np.concatenate([part.block_powers for part in parts])
-        squares = sum(part.mean_square * part.num_samples for part in parts)
+        spans = sorted(key for key in measured if key[0] == chapter.number)
+        whole = combined([measured[key].result() for key in spans])
         record = MasteredChapter(
             number=chapter.number,
             title=chapter.title,
-            num_samples=num_samples,
-            lufs=integrated_lufs(blocks),
-            rms_db=rms_db(squares / num_samples),
-            true_peak=max(part.true_peak for part in parts),
+            num_samples=whole.num_samples,
+            lufs=integrated_lufs(whole.block_powers),
+            rms_db=rms_db(whole.mean_square),
+            true_peak=whole.true_peak,
         )
-        return Mastered(record, blocks)
+        return Mastered(record, whole)
 
 
 @contextmanager

@@ -1,23 +1,20 @@
-"""Stage `read`: a path becomes a Book; what it is and what is left out goes to the work folder."""
+"""Stage `read`: a path becomes a Book."""
 
-import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
-from pocket_batch.data import Book, Chapter, Dropped
+from pocket_batch.data import Book, Chapter
 from pocket_batch.errors import UsageError
-from pocket_batch.manifest import Manifest, WorkFolder, write_atomic
 from pocket_batch.sources.base import read_book
 
 
 class Read:
-    """Reads books. `chapters` are the numbers to keep, empty for all; `work` may be None."""
+    """Reads books. `chapters` are the numbers to keep, empty for all."""
 
     name = "read"
 
-    def __init__(self, work: WorkFolder | None = None, chapters: frozenset[int] = frozenset()) -> None:
-        self._work = work
+    def __init__(self, chapters: frozenset[int] = frozenset()) -> None:
         self._chapters = chapters
 
     def run(self, items: Iterable[Path]) -> Iterator[Book]:
@@ -29,10 +26,7 @@ class Read:
         """
         for path in items:
             book = read_book(path)
-            book = replace(book, chapters=_selected(book.chapters, self._chapters, path))
-            if self._work:
-                _record(book, self._work)
-            yield book
+            yield replace(book, chapters=_selected(book.chapters, self._chapters, path))
 
 
 def _selected(
@@ -45,11 +39,3 @@ def _selected(
             f"`pocket-batch inspect {path.name}` lists them."
         )
     return tuple(c for c in chapters if c.number in numbers) if numbers else chapters
-
-
-def _record(book: Book, work: WorkFolder) -> None:
-    """Write `book.json` (metadata and chapter titles, no text) and `dropped.jsonl`."""
-    summary = asdict(replace(book, chapters=(), dropped=(), cover=None))
-    summary["chapters"] = [{"number": c.number, "title": c.title} for c in book.chapters]
-    write_atomic(work.file("book.json"), json.dumps(summary, ensure_ascii=False, indent=1).encode())
-    Manifest(work.file("dropped.jsonl"), Dropped).replace(list(book.dropped))

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 
 import numpy as np
@@ -20,7 +20,7 @@ class Spoken:
     """An utterance with its audio as the bytes of a FLAC file (16 bit, mono)."""
 
     utterance: Utterance
-    flac: bytes
+    flac: bytes = field(repr=False)
 
 
 class Synthesize:

@@ -31,7 +31,9 @@ _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_]*[^\s*_])\1(
 # `## Title` -> `Title`
 _HEADING_MARK = re.compile(r"^#{1,6} ")
 # `* * *` and `~~~` -> nothing; a star between digits is a product and stays
-_ORNAMENTS = re.compile(r"(?<!\d)\s?\*+(?!\d)|(?:[~=#]\s?){3,}|_{2,}")
+_ORNAMENTS = re.compile(r"(?<!\d)\*+(?!\d)|[~=#](?:\s?[~=#]){2,}")
+# `15_th_`, `_and so` -> without; `snake_case` stays
+_LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|(?<=\d)_(?=[a-z])")
 # `then . . . .` -> `then…`, `so…?` stays
 _ELLIPSIS = re.compile(r"\s?(?:…|\.(?:\s?\.){2,})(?:\s?[.…])*")
 # `paused…and` -> `paused… and`; `"…and` stays
@@ -46,10 +48,10 @@ _SPACED_DASH = re.compile(r"(?<=\s)[–-](?=\s)|^[–-](?=\s)|(?<=\s)[–-]$")
 # `—And so` -> `And so`, `"—and` -> `"and`, `(—that` -> `(that`
 _DASH_AT_START = re.compile(r"(?:^|(?<=[(\[])|(?<=\s[\"'])|(?<=^[\"']))\s?—[—\s]*")
 # `I never—"` -> `I never…"`; `so—` -> `so…`
-_DASH_AT_END = re.compile(r"(?<=[^\s,;:.!?…—])\s?—[—\s]*(?=[\"')\]]|$)")
+_DASH_AT_END = re.compile(r"(?<=[^\s,;:.!?…—])\s?—[—\s]*(?=[\"')\]]+(?!\w)|$)")
 # `Sir,—I` -> `Sir, I`; `said:—"Go` -> `said: "Go`; `no!—no` -> `no! no`; `so—?` -> `so?`
 _DASH_BESIDE_STOP = re.compile(
-    r"(?<=[,;:.!?…])(?P<closed>[\"')\]]*)\s?—[—\s]*(?P<end>$|[\"')\]])?|\s?—[—\s]*(?=[,;:.!?…])"
+    r"(?<=[,;:.!?…])(?P<closed>[\"')\]]*)\s?—[—\s]*(?P<end>$|[\"')\]]+(?!\w))?|\s?—[—\s]*(?=[,;:.!?…])"
 )
 # `the mill — and home` -> `the mill, and home`
 _DASH = re.compile(r"\s?—[—\s]*")
@@ -68,7 +70,7 @@ def clean(text: str) -> str:
         text = _TEX_QUOTES.sub('"', text).replace("`", "'")
     if "*" in text or "_" in text or "#" in text or "~" in text or "=" in text:
         text = _HEADING_MARK.sub("", _EMPHASIS.sub(r"\2", text))
-        text = _ORNAMENTS.sub(" ", text)
+        text = _LOOSE_UNDERSCORE.sub("", _ORNAMENTS.sub(" ", text))
     if "--" in text:
         text = _HYPHEN_RUN.sub(lambda run: "——" if len(run[0]) > 3 else "—", text)
     text = " ".join(text.split())

@@ -11,20 +11,26 @@ from dataclasses import dataclass
 from pocket_batch.data import Block, Chapter, Pauses, Segment
 from pocket_batch.text.sentences import split_sentences
 
-# An over-long sentence is cut at the first kind that has a place near enough to the ideal one.
-_CUT_KINDS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?<=[.!?…;:])[\"'”’)]* ",  # `and went; then` -> `and went;| then`
-        r"(?<=,)[\"'”’)]* ",  # `however, it` -> `however,| it`
-        r"(?<=[—–)\]]) | (?=[(\[—–])|(?<=—)(?=\w)",  # `past (the mill)` -> `past |(the mill)`
-        r" (?=(?:and|or|but|nor|for|so|yet|which|that|who|when|while|because|if|as|than"
-        r"|und|oder|aber|et|ou|mais|y|o|pero|e|ma|mas|en|of|maar)\b)",  # `up and` -> `up |and`
-        r" ",  # `one two` -> `one |two`
-    )
+_CLAUSE = re.compile(r"(?<=[.!?…;:])[\"'”’)]* ")  # `and went; then` -> `and went; |then`
+_COMMA = re.compile(r"(?<=,)[\"'”’)]* ")  # `however, it` -> `however, |it`
+_DASH = re.compile(r"(?<=[—–)\]]) | (?=[(\[—–])")  # `past (the mill)` -> `past |(the mill)`
+_CONJUNCTION = re.compile(  # `up and` -> `up |and`
+    r" (?=(?:and|or|but|nor|for|so|yet|which|that|who|when|while|because|if|as|than"
+    r"|und|oder|aber|et|ou|mais|y|o|pero|e|ma|mas|en|of|maar)\b)"
 )
-# Share of the length by which a cut may miss its ideal place before a lower kind is tried.
-_MAX_MISS = 0.25
+_SPACE = re.compile(" ")
+# An over-long sentence is cut at the first of these that has a place near enough to the ideal
+# one; the number is the share of the length by which a cut may miss that.
+_CUT_KINDS = (
+    (_CLAUSE, 0.25),
+    (_COMMA, 0.25),
+    (_DASH, 0.25),
+    (_CLAUSE, 0.34),
+    (_COMMA, 0.34),
+    (_DASH, 0.34),
+    (_CONJUNCTION, 0.3),
+    (_SPACE, 1.0),
+)
 # A cut inside a sentence is heard as a short breath: this part of the pause between sentences.
 _CUT_PAUSE_DIVISOR = 4
 _SPOKEN = re.compile(r"[^\W_]")
@@ -177,13 +183,11 @@ def cut_long(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> 
 
 def _best_cut(text: str, ideal: float) -> int:
     """Find the place nearest to `ideal` of the best kind that has one near enough."""
-    max_miss = len(text) * _MAX_MISS
-    nearest = 0
-    for kind in _CUT_KINDS:
+    for kind, max_miss in _CUT_KINDS:
         places = [match.end() for match in kind.finditer(text) if 0 < match.end() < len(text)]
         if places:
             nearest = min(places, key=lambda place: abs(place - ideal))
-            if abs(nearest - ideal) <= max_miss:
+            if abs(nearest - ideal) <= max_miss * len(text):
                 return nearest
     # a word longer than the engine's limit, such as a string of letters without any space
-    return nearest or max(1, min(len(text) - 1, round(ideal)))
+    return max(1, min(len(text) - 1, round(ideal)))

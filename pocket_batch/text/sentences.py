@@ -20,8 +20,10 @@ TITLES = "Mr|Mrs|Ms|Dr|St|Prof|Rev|Capt|Col|Gen|Lt|Sgt|Maj|Hon|Messrs|Mme|Mlle|F
 _QUOTES = re.compile(r"[\"“”„«»‹›]|(?<!\w)['‘’‚]|['‘’‚](?!\w)")
 # the rest of `Now!" he said` after the stop -> `"`
 _CLOSERS = re.compile(r"[\"“”»›'’)\]}]*")
-# `(He left.) Then` -> the place before ` Then`, which the library does not see
-_AFTER_BRACKET = re.compile(r"(?<=[.!?…][)\]]) (?=[\"'“‘]?[^\W\d_a-z])")
+# `(He left.) Then`, `so… Then`, `so…" Then` -> the space before `Then`, which the library misses
+_MISSED = re.compile(
+    r"(?:(?<=[.!?…][)\]])|(?<=…)|(?<=…[\"'”’)])) (?=[\"'“‘(]{0,2}[^\W\d_a-zà-öø-ÿ])"
+)
 # `went away` -> yes, `"and` -> yes, `— but` -> yes, `He` -> no
 _GOES_ON_LOWER = re.compile(r"[^\w]*(?:(?=[^\W\d_])(?-i:[a-zà-öø-ÿа-яё]))")
 # `Yes!"` -> `!"`
@@ -30,7 +32,7 @@ _QUOTED_STOP = re.compile(r"[!?…—][\"”'’»]+$")
 _SPEECH_TAG = re.compile(rf"(?:[\w.'-]+ ){{1,4}}?(?:{SPEECH_VERBS})\b")
 # `Then came—Mr.` -> yes; `12.` -> yes; `IV.` -> yes; `J.` -> yes; `was I.` -> no
 _OPEN_END = re.compile(
-    rf"(?:(?:^|\W)(?:{TITLES})\.|^\(?\d{{1,3}}\.|^[IVXLC]{{1,6}}\.|(?:^|[A-Z]\. )[A-HJ-Z]\.)$"
+    rf"(?:(?:^|\W)(?:{TITLES})\.|^\(?\d{{1,3}}\.\)?|^[IVXLC]{{1,6}}\.|(?:^|[A-Z]\. )[A-HJ-Z]\.)$"
 )
 
 
@@ -52,8 +54,8 @@ def split_sentences(text: str, language: str) -> list[str]:
     sentences: list[str] = []
     start = 0
     places = [boundary["end_index"] for boundary in get_sentence_boundaries(code, bare)]
-    if ")" in text or "]" in text:
-        places = sorted({*places, *(match.end() for match in _AFTER_BRACKET.finditer(text))})
+    if ")" in text or "]" in text or "…" in text:
+        places = sorted({*places, *(match.end() for match in _MISSED.finditer(text))})
     for place in places:
         end = _end_of_sentence(text, bare, place)
         if end <= start or (end < len(text) and text[end] != " "):

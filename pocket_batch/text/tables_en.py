@@ -37,9 +37,7 @@ BARE_TITLES = ("Mr", "Mrs", "Messrs", "Mme", "Mlle", "Prof", "Revd", "Capt", "Sg
 # In the middle of a sentence: the stop goes.
 INNER = {
     "e.g": "for example",
-    "eg": "for example",
     "i.e": "that is",
-    "ie": "that is",
     "viz": "namely",
     "vs": "versus",
     "v": "versus",
@@ -96,6 +94,14 @@ FINAL = {
     "assn": "Association",
     "ibid": "ibidem",
     "et al": "and others",
+    "jan": "January",
+    "feb": "February",
+    "apr": "April",
+    "aug": "August",
+    "sept": "September",
+    "oct": "October",
+    "nov": "November",
+    "dec": "December",
 }
 
 # Words that begin a sentence far more often than they go on after an abbreviation.
@@ -183,6 +189,8 @@ UNITS = {
     "kW": ("kilowatt", "kilowatts"),
     "W": ("watt", "watts"),
     "V": ("volt", "volts"),
+    "tbsp": ("tablespoon", "tablespoons"),
+    "tsp": ("teaspoon", "teaspoons"),
     "hrs": ("hour", "hours"),
     "hr": ("hour", "hours"),
     "min": ("minute", "minutes"),
@@ -222,7 +230,7 @@ RANKS = (
 # Said letter by letter or as a name, even in a line of capitals.
 ACRONYMS = frozenset(
     "NASA NATO USA USSR UK EU UN UNESCO UNICEF BBC CNN NBC CBS ABC FBI CIA KGB NSA MI5 MI6 NYPD "
-    "LAPD TV PM AM AD BC BCE CE DNA RNA AIDS HIV GPS IBM IQ NYC LA DC RAF HMS USS SS VIP CEO PhD "
+    "LAPD TV PM AD BC BCE CE DNA RNA AIDS HIV GPS IBM IQ NYC DC RAF HMS USS SS VIP CEO PhD "
     "MP MPS POW SOS UFO URL HTML JFK FDR".split()
 )
 

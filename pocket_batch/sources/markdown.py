@@ -1,0 +1,110 @@
+"""Markdown -> Book: rendered to HTML by the CommonMark rules, then read like any document."""
+
+import re
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from pocket_batch.data import Book
+from pocket_batch.errors import InputError
+from pocket_batch.sources.base import sha256_of_file
+from pocket_batch.sources.blocks import read_blocks
+from pocket_batch.sources.chapters import build_chapters, cut_into_parts, omit_by_title
+from pocket_batch.sources.flow import Flow, list_dropped, settle_omissions
+from pocket_batch.sources.markup import Element, parse_xhtml
+from pocket_batch.sources.omit import plan_omissions
+from pocket_batch.sources.plaintext import read_characters
+
+# "---\ntitle: Emma\n---\n" at the start of the file -> title: Emma
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+# title: "Emma" -> title, "Emma"
+SETTING = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)$")
+# - Jane Austen -> Jane Austen
+LIST_ITEM = re.compile(r"^[ \t]*-[ \t]+(.+)$")
+LINE = "data-source-line"
+
+
+def read_markdown(path: Path) -> Book:
+    """Read a Markdown file; headings make the chapters, YAML front matter the metadata.
+
+    Raises:
+        InputError: the file is empty, no text, or says nothing.
+    """
+    text, warnings = read_characters(path)
+    settings, body, num_lines = split_front_matter(text)
+    flow = Flow()
+    root = _parse(body, path.name, num_lines)
+    flow.append(path.name, read_blocks(root, path.name, plan_omissions(root, [])))
+    headings = [piece for piece in flow.pieces if piece.rank == 1]
+    title = _first(settings, "title") or (headings[0].text if len(headings) == 1 else path.stem)
+    settle_omissions(flow, warnings)
+    parts = cut_into_parts(flow, (), title, warnings)
+    omit_by_title(parts, flow)
+    chapters = build_chapters(parts)
+    if not chapters:
+        raise InputError(f"{path}: text was expected, but nothing in it can be read aloud.")
+    return Book(
+        id=sha256_of_file(path),
+        title=title,
+        chapters=chapters,
+        authors=tuple(settings.get("author", ()) or settings.get("authors", ())),
+        language=_first(settings, "language") or _first(settings, "lang"),
+        date=_first(settings, "date"),
+        publisher=_first(settings, "publisher"),
+        series=_first(settings, "series"),
+        description=_first(settings, "description"),
+        dropped=list_dropped(flow),
+        warnings=tuple(warnings),
+    )
+
+
+def split_front_matter(text: str) -> tuple[dict[str, list[str]], str, int]:
+    """Take YAML front matter off: plain `name: value` lines, and lists of plain values.
+
+    Returns:
+        The values by lower-case name, the text after it, and the number of lines taken off.
+    """
+    match = FRONT_MATTER.match(text)
+    if match is None:
+        return {}, text, 0
+    settings: dict[str, list[str]] = {}
+    name = ""
+    for line in match.group(1).splitlines():
+        if setting := SETTING.match(line):
+            name = setting.group(1).lower()
+            settings[name] = _values(setting.group(2).strip())
+        elif name and (item := LIST_ITEM.match(line)):
+            settings[name].append(_unquoted(item.group(1)))
+    return settings, text[match.end() :], match.group(0).count("\n")
+
+
+def _values(value: str) -> list[str]:
+    if value.startswith("[") and value.endswith("]"):
+        return [_unquoted(item) for item in value[1:-1].split(",") if item.strip()]
+    return [_unquoted(value)] if value else []
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value
+
+
+def _first(settings: dict[str, list[str]], name: str) -> str:
+    return next(iter(settings.get(name, ())), "")
+
+
+def _parse(body: str, name: str, num_lines_before: int) -> Element:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tokens = parser.parse(body)
+    for token in tokens:
+        if token.map is not None and token.nesting >= 0:
+            token.attrSet(LINE, str(token.map[0] + 1 + num_lines_before))
+    html = parser.renderer.render(tokens, parser.options, {})
+    root = parse_xhtml(f"<html><body>{html}</body></html>".encode(), name).root
+    for element in root.iter():
+        line = element.attrib.pop(LINE, None) if isinstance(element.tag, str) else None
+        if line is not None and line.isdecimal():
+            element.sourceline = int(line)
+    return root

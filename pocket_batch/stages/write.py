@@ -1,0 +1,127 @@
+"""Stage `write`: mastered chapters become the finished file, or one file each."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pocket_batch.audio.loudness import gain_to_target, integrated_lufs, rms_db
+from pocket_batch.audio.measure import combined
+from pocket_batch.audio.pcm import Pcm
+from pocket_batch.config import AudiobookPipeline
+from pocket_batch.data import Book, ScriptChapter, Voice
+from pocket_batch.errors import AudioError
+from pocket_batch.outputs.audiobook import (
+    ChapterMark,
+    EncodeSettings,
+    WrittenFile,
+    write_audiobook,
+)
+from pocket_batch.stages.master import Joiner, Mastered
+
+# ACX submission requirements: RMS -23 to -18 dB, peak at most -3 dB, MP3 192 kbit/s at 44.1 kHz.
+ACX_RMS_DB = -20.0
+ACX_PEAK_DBTP = -3.0
+ACX_MP3_KBPS = 192
+ACX_SAMPLING_RATE_HZ = 44_100
+
+
+class Write:
+    """Sets one gain per output file, limits, encodes, tags, and reads back."""
+
+    name = "write"
+
+    def __init__(
+        self,
+        output: Path,
+        pipeline: AudiobookPipeline,
+        book: Book,
+        voice: Voice,
+        script: tuple[ScriptChapter, ...],
+        joiner: Joiner,
+        num_threads: int,
+        progress: Callable[[int], None] = lambda num_samples: None,
+    ) -> None:
+        """`progress` is called with the number of samples encoded since its last call."""
+        self._output = output
+        self._pipeline = pipeline
+        self._book = book
+        self._voice = voice
+        self._chapters = {chapter.number: chapter for chapter in script}
+        self._joiner = joiner
+        self._num_threads = num_threads
+        self._progress = progress
+
+    def run(self, items: Iterable[Mastered]) -> Iterator[WrittenFile]:
+        """Yield what was written.
+
+        Raises:
+            OutputError: a file cannot be written, or is not as wanted when read back.
+        """
+        mastered = list(items)
+        settings = self._pipeline.write
+        if settings.split_chapters:
+            yield from self._split(mastered)
+        else:
+            yield write_audiobook(
+                self._output,
+                settings.format,
+                lambda index: self._pieces(mastered[index]),
+                self._joiner.sampling_rate_hz,
+                _marks(mastered),
+                self._book,
+                self._voice.name,
+                self._gain(mastered),
+                self._ceiling_dbtp(),
+                self._encoding(),
+                self._progress,
+            )
+
+    def _split(self, mastered: list[Mastered]) -> Iterator[WrittenFile]:
+        from pocket_batch.outputs.split import write_split
+
+        yield from write_split(
+            self._output,
+            self._pipeline.write.format,
+            lambda index: self._pieces(mastered[index]),
+            self._joiner.sampling_rate_hz,
+            _marks(mastered),
+            self._book,
+            self._voice.name,
+            [self._gain([chapter]) for chapter in mastered],
+            self._ceiling_dbtp(),
+            self._encoding(),
+            self._progress,
+        )
+
+    def _pieces(self, mastered: Mastered) -> Iterator[Pcm]:
+        lines = self._chapters[mastered.chapter.number].lines
+        return self._joiner.pieces(lines, lead_in=True)
+
+    def _gain(self, mastered: Sequence[Mastered]) -> float:
+        """The linear gain of one output file. 1.0 when it is too quiet to have a loudness."""
+        settings = self._pipeline.master
+        whole = combined([m.measurement for m in mastered])
+        if settings.loudness == "acx":
+            return float(10 ** ((ACX_RMS_DB - rms_db(whole.mean_square)) / 20))
+        try:
+            return gain_to_target(integrated_lufs(whole.block_powers), settings.target_lufs)
+        except AudioError:
+            return 1.0  # below the absolute gate: such a chapter is a breath, not speech
+
+    def _ceiling_dbtp(self) -> float:
+        settings = self._pipeline.master
+        acx = settings.loudness == "acx"
+        return min(settings.true_peak_dbtp, ACX_PEAK_DBTP) if acx else settings.true_peak_dbtp
+
+    def _encoding(self) -> EncodeSettings:
+        settings = self._pipeline.write
+        acx_mp3 = self._pipeline.master.loudness == "acx" and settings.format == "mp3"
+        return EncodeSettings(
+            bit_rate_kbps=settings.bitrate_kbps or (ACX_MP3_KBPS if acx_mp3 else None),
+            sampling_rate_hz=ACX_SAMPLING_RATE_HZ if acx_mp3 else None,
+            use_system_ffmpeg=settings.system_ffmpeg,
+            num_threads=self._num_threads,
+        )
+
+
+def _marks(mastered: Iterable[Mastered]) -> list[ChapterMark]:
+    return [ChapterMark(m.chapter.title, m.chapter.num_samples) for m in mastered]

@@ -1,0 +1,209 @@
+"""English abbreviations, initials and Roman numerals."""
+
+import re
+from collections.abc import Iterable
+
+from pocket_batch.text.numbers_en import cardinal, ordinal
+from pocket_batch.text.tables_en import (
+    BARE_TITLES,
+    BEFORE_NUMBER,
+    FINAL,
+    INNER,
+    NO_STREET_NAMES,
+    NUMBERED,
+    RANKS,
+    RULERS,
+    STARTERS,
+    TITLES,
+)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+_NUMERAL = r"(?=[IVXLC]+\b)(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
+
+_LOWER_NUMERAL = r"(?=[ivxlc]+\b)(?:xc|xl|l?x{0,3}|c{1,3}(?:xc|xl|l?x{0,3}))(?:ix|iv|v?i{0,3})"
+
+# `Mr. Darcy`, `Mrs Bennet` -> `Mister Darcy`, `Missus Bennet`
+_TITLE = re.compile(rf"\b(?:({_any_of(TITLES)})\.(?=\s)|({_any_of(BARE_TITLES)})\b\.?)")
+# `Dr. Hill`, `Dr Hill` -> `Doctor Hill`; `12 Elm Dr.` -> `12 Elm Drive`
+_DR = re.compile(r"\b(?P<before>[A-Z][a-z]+ )?(?i:(?<=\s)dr|(?<=[\"'(])Dr|^dr)\b(?P<dot>\.?)")
+# `St. Ives` -> `Saint Ives`; `Elm St.` -> `Elm Street`
+_ST = re.compile(r"\b(?P<before>[\w']+[.,]? )?(?P<st>Sts?)\b(?P<dot>\.?)(?=(?P<after> ?[\w]*))")
+# `e.g. this`, `cats vs. dogs` -> `for example this`, `cats versus dogs`
+_INNER = re.compile(
+    r"\b(?:([eE]\.\s?g|[iI]\.\s?e)\.(,?)"
+    rf"|(?<=\s)({_any_of(set(INNER) - {'e.g', 'i.e'})})\.(,?)(?=\s))"
+)
+# `No. 4`, `pp. 3`, `vol. ii.`, `c. 1850` -> `number 4`, ...
+_LONG_BEFORE_NUMBER = [short for short in BEFORE_NUMBER if len(short) > 1]
+_BEFORE_NUMBER = re.compile(
+    rf"(?<![\w.])({_any_of([*BEFORE_NUMBER, *map(str.capitalize, _LONG_BEFORE_NUMBER)])})"
+    r"\. ?(?=\d|(?:[IVXLC]{2,}|[VX]|[ivxlc]+)\b|(?<![Nn]o\. )I[,;:)])"
+)
+# `etc.`, `&c.`, `Jr.`, `Brown & Co.` -> the words, with the stop when a sentence ends there
+_FINAL = re.compile(rf"(?<![\w.])({_any_of(FINAL)})\.(?=(?P<rest>.{{0,24}}))", re.IGNORECASE)
+# `U.S.A.`, `B.C.`, `Ph.D.`, `p.m.` -> `USA`, `BC`, `PhD`, `PM`
+_DOTTED = re.compile(
+    r"(?<![\w.])(?:(?P<half>[ap])\.\s?m\.|(?P<capitals>(?:[A-Z]\.){2,}"
+    r"|(?:[A-Z]\.)+[A-Z](?![\w.])|Ph\.\s?D\.|[MD]\. D\.|B\. C\.|A\. D\.))(?=(?P<rest>.{0,24}))"
+)
+# `J. R. R. Tolkien`, `John F. Kennedy` -> without stops
+_INITIALS = re.compile(r"\b(?:[A-Z]\. ?){2,}(?=([A-Z][a-z]+))")
+_MIDDLE_INITIAL = re.compile(r"\b([A-Z][a-z]+ [A-HJ-Z])\.(?= ([A-Z][a-z]+))")
+# `Chapter IV` -> `Chapter four`, `vol. ii` -> `volume two`
+_NUMBERED = re.compile(
+    rf"\b(?P<word>(?i:{NUMBERED})\.?) (?P<numeral>{_NUMERAL}|{_LOWER_NUMERAL})\b"
+    r"(?=(?P<rest>.{0,5}))"
+)
+# `Louis XIV` -> `Louis the Fourteenth`
+_RULER = re.compile(
+    rf"\b(?P<rank>(?:{RANKS}) )?(?P<name>{RULERS}|{RULERS.upper()}) "
+    rf"(?P<numeral>{_NUMERAL})\b(?=(?P<rest>.{{0,2}}))"
+)
+# `Rocky II`, `World War II` -> `Rocky two`; a lone `I`, `V` or `X` never
+_NAMED = re.compile(r"(?<=[A-Z][a-z]{2})(\w* )(II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XVI{0,3})\b")
+# a line that is `IV` or begins `IV. The River`
+_LEADING = re.compile(rf"^({_NUMERAL})(?=\.?$|\. |: |, |…)")
+_LONE = re.compile(rf"^{_NUMERAL}(?=\.?$)")
+_SHORT_WORDS = {name.rsplit(" ")[-1] for name in (*INNER, *BEFORE_NUMBER, *FINAL, "ph")}
+_CLAIMS_I = re.compile(r"^(?:['.,:;)\]\"?!]|$| (?:of|and|to)\b)")
+
+
+def expand_abbreviations(text: str) -> str:
+    """Write out titles, common abbreviations and dotted initials."""
+    text = _TITLE.sub(lambda m: TITLES[m[1] or m[2]], text)
+    if "St" in text:
+        text = _ST.sub(_say_st, text)
+    if "Dr" in text or "dr." in text:
+        text = _DR.sub(_say_dr, text)
+    if not _has_short_word_with_stop(text):
+        return text
+    text = _BEFORE_NUMBER.sub(_say_before_number, text)
+    text = _INNER.sub(_say_inner, text)
+    text = _FINAL.sub(_say_final, text)
+    text = _INITIALS.sub(_say_initials, text)
+    text = _DOTTED.sub(_say_dotted, text)
+    return _MIDDLE_INITIAL.sub(lambda m: m[1] + ("." if m[2] in STARTERS else ""), text)
+
+
+def _has_short_word_with_stop(text: str) -> bool:
+    """Look cheaply for an abbreviation; most paragraphs have none."""
+    for piece in text.split(".")[:-1]:
+        word = piece[-9:].rsplit(" ", 1)[-1].lstrip("\"'([").lower()
+        if len(word) < 2 or word in _SHORT_WORDS:
+            return True
+    return False
+
+
+def _like(model: str, words: str) -> str:
+    """Give `words` a capital when `model` has one."""
+    return words[0].upper() + words[1:] if model[0].isupper() else words
+
+
+def _stop(rest: str, starters_only: bool) -> str:
+    """Tell whether an abbreviation before `rest` ends its sentence: `.` or nothing."""
+    rest = rest.lstrip("\"')]")
+    if not rest.strip():
+        return "."
+    if not rest.startswith(" "):
+        return ""
+    word = rest.lstrip(" \"'(").split(" ")[0].rstrip(",.;:!?")
+    if starters_only:
+        return "." if word in STARTERS else ""
+    return "." if word[:1].isupper() else ""
+
+
+def _say_st(match: re.Match[str]) -> str:
+    before, after = match["before"] or "", match["after"].strip()
+    if match["st"] == "Sts":
+        return match[0] if not after[:1].isupper() else f"{before}Saints"
+    name = before.strip()
+    is_named = name[:1].isupper() and name not in NO_STREET_NAMES and name[-1] not in ".,"
+    is_named = is_named or bool(re.fullmatch(r"\d+(?:st|nd|rd|th)", name))
+    if is_named and (not after[:1].isupper() or after in STARTERS):
+        stop = "." if match["dot"] and (not match["after"] or after in STARTERS) else ""
+        return f"{before}Street{stop}"
+    return f"{before}Saint" if after[:1].isupper() else match[0]
+
+
+def _say_dr(match: re.Match[str]) -> str:
+    before, rest = match["before"] or "", match.string[match.end() :]
+    if re.match(r" [A-Z]", rest) and not (before and rest.split()[0] in STARTERS):
+        return f"{before}Doctor"
+    if before and match["dot"]:
+        return f"{before}Drive{_stop(rest, starters_only=False)}"
+    return match[0]
+
+
+def _say_before_number(match: re.Match[str]) -> str:
+    return _like(match[1], BEFORE_NUMBER[match[1].lower()]) + " "
+
+
+def _say_inner(match: re.Match[str]) -> str:
+    short = (match[1] or match[3]).lower().replace(" ", "")
+    words = _like(match[1] or match[3], INNER[short])
+    return words + ("," if short in {"i.e", "e.g", "viz"} else match[4] or "")
+
+
+def _say_final(match: re.Match[str]) -> str:
+    words = _like(match[1], FINAL[match[1].lower()])
+    return words + _stop(match["rest"], starters_only=match[1].lower() not in {"etc", "&c", "ibid"})
+
+
+def _say_initials(match: re.Match[str]) -> str:
+    if match[1] in STARTERS:
+        return match[0]
+    return " ".join(match[0].replace(".", " ").split()) + " "
+
+
+def _say_dotted(match: re.Match[str]) -> str:
+    if match["half"]:
+        return f"{match['half'].upper()}M{_stop(match['rest'], starters_only=False)}"
+    capitals = match["capitals"].replace(".", "").replace(" ", "")
+    return capitals + _stop(match["rest"], starters_only=True)
+
+
+def expand_numerals(text: str) -> str:
+    """Say Roman numerals where a word before them tells what they are; never the pronoun I."""
+    text = _NUMBERED.sub(_say_numbered, text)
+    text = _RULER.sub(_say_ruler, text)
+    return _NAMED.sub(lambda m: f"{m[1]}{cardinal(roman_value(m[2]))}", text)
+
+
+def expand_leading_numeral(text: str) -> str:
+    """Say the numeral that a heading begins with: `IV. The River` -> `Four. The River`."""
+    return _LEADING.sub(lambda m: cardinal(roman_value(m[1])).capitalize(), text)
+
+
+def expand_lone_numeral(text: str) -> str:
+    """Say a paragraph that is a numeral and nothing else: `IV.` -> `Four.`; `I.` stays."""
+    if 1 < len(text) < 9 and text[0] in "IVXLC" and text.rstrip(".") not in {"I", "L", "C"}:
+        return _LONE.sub(lambda m: cardinal(roman_value(m[0])).capitalize(), text)
+    return text
+
+
+def _say_numbered(match: re.Match[str]) -> str:
+    numeral, rest = match["numeral"], match["rest"]
+    if numeral.upper() == "I":
+        is_heading = match.start() == 0 and re.match(r" [A-Z]", rest)
+        if numeral == "i" or not (_CLAIMS_I.match(rest) or is_heading):
+            return match[0]
+    number = cardinal(roman_value(numeral.upper()))
+    return f"{match['word'].rstrip('.')} {_like(match['word'], number)}"
+
+
+def _say_ruler(match: re.Match[str]) -> str:
+    numeral, rank = match["numeral"], match["rank"] or ""
+    if numeral == "I" and not rank and not re.match(r"['.;:)]|$", match["rest"]):
+        return match[0]
+    return f"{rank}{match['name']} the {ordinal(roman_value(numeral)).title()}"
+
+
+def roman_value(numeral: str) -> int:
+    """Read a Roman numeral: `XIV` -> 14."""
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in numeral]
+    following = [*values[1:], 0]
+    return sum(-v if v < after else v for v, after in zip(values, following, strict=True))

@@ -1,0 +1,82 @@
+"""Pipeline files, overrides and voices."""
+
+from pathlib import Path
+
+import pytest
+
+from pocket_batch.config import load_pipeline, load_voices, parse_assignment
+from pocket_batch.errors import UsageError
+
+
+def test_the_shipped_pipeline_holds_the_defaults_people_want() -> None:
+    pipeline = load_pipeline(None, {})
+    assert pipeline.write.format == "m4b"
+    assert pipeline.master.target_lufs == -23
+    assert pipeline.master.true_peak_dbtp == -1
+    assert pipeline.executor.cores_per_worker == 2
+
+
+def test_every_setting_of_the_shipped_file_is_a_known_one_and_every_known_one_is_in_it() -> None:
+    import yaml
+
+    from pocket_batch.config import as_dict, shipped
+
+    def keys(value: object, prefix: str = "") -> set[str]:
+        if not isinstance(value, dict):
+            return {prefix}
+        return {k for name, inner in value.items() for k in keys(inner, f"{prefix}.{name}")}
+
+    raw = yaml.safe_load((shipped("pipelines") / "audiobook.yaml").read_text(encoding="utf-8"))
+    assert keys(raw) == keys(as_dict(load_pipeline(None, {})))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"write.formt": "mp3"}, r"`write\.formt` is not a setting\. Did you mean `format`\?"),
+        ({"sgment.min_words": 3}, r"`sgment` is not a setting\. Did you mean `segment`\?"),
+        ({"write.format": "mp4"}, "should be 'm4b', 'mp3', 'opus', 'flac' or 'wav'"),
+        ({"master.target_lufs": -3}, "must be from -40 to -8"),
+        ({"segment.pauses.chapter_ms": -1}, "must be from 0 to 60000"),
+        ({"executor.workers": 0}, "must be from 1 to"),
+        ({"voice": False}, "quote them"),
+        ({"seed.job": 1}, "`seed` holds a value"),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_a_sentence_that_helps(
+    overrides: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_pipeline(None, overrides)
+
+
+def test_a_pipeline_file_that_is_missing_or_not_yaml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_pipeline(tmp_path / "none.yaml", {})
+    for text in ("[1, 2", "just text", ""):
+        (tmp_path / "bad.yaml").write_text(text)
+        with pytest.raises(UsageError, match=r"bad\.yaml"):
+            load_pipeline(tmp_path / "bad.yaml", {})
+
+
+def test_an_assignment_is_read_as_yaml() -> None:
+    assert parse_assignment("write.split_chapters=true") == ("write.split_chapters", True)
+    assert parse_assignment("voice=a=b") == ("voice", "a=b")
+    with pytest.raises(UsageError, match="KEY=VALUE"):
+        parse_assignment("voice")
+
+
+def test_every_shipped_voice_names_engine_language_and_licence() -> None:
+    voices = load_voices()
+    assert voices["heart"].engine == "hibari"
+    assert all(v.engine and v.language and v.licence and v.source for v in voices.values())
+
+
+def test_a_voice_of_the_user_wins_over_a_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "{name: heart, engine: fake, language: de, licence: CC0-1.0}"
+    )
+    assert load_voices(tmp_path)["heart"].language == "de"
+    (tmp_path / "mine.yaml").write_text("{name: heart, engin: fake}")
+    with pytest.raises(UsageError, match="engine"):
+        load_voices(tmp_path)

