@@ -22,9 +22,13 @@ def _any_of(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-_NUMERAL = r"(?=[IVXLC]+\b)(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
+_NUMERAL = (
+    r"(?=[IVXLC]+\b)(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})(?<=[IVXLC])"
+)
 
-_LOWER_NUMERAL = r"(?=[ivxlc]+\b)(?:xc|xl|l?x{0,3}|c{1,3}(?:xc|xl|l?x{0,3}))(?:ix|iv|v?i{0,3})"
+_LOWER_NUMERAL = (
+    r"(?=[ivxlc]+\b)(?:xc|xl|l?x{0,3}|c{1,3}(?:xc|xl|l?x{0,3}))(?:ix|iv|v?i{0,3})(?<=[ivxlc])"
+)
 
 # `Mr. Darcy`, `Mrs Bennet` -> `Mister Darcy`, `Missus Bennet`
 _TITLE = re.compile(rf"\b(?:({_any_of(TITLES)})\.(?=\s)|({_any_of(BARE_TITLES)})\b\.?)")
@@ -51,7 +55,7 @@ _DOTTED = re.compile(
     r"|(?:[A-Z]\.)+[A-Z](?![\w.])|Ph\.\s?D\.|[MD]\. D\.|B\. C\.|A\. D\.))(?=(?P<rest>.{0,24}))"
 )
 # `J. R. R. Tolkien`, `John F. Kennedy` -> without stops
-_INITIALS = re.compile(r"\b(?:[A-Z]\. ?){2,}(?=([A-Z][a-z]+))")
+_INITIALS = re.compile(r"\b(?<!\w\. )(?<!\.)(?:[A-Z]\. ?){2,9}(?=([A-Z][a-z]+))")
 _MIDDLE_INITIAL = re.compile(r"\b([A-Z][a-z]+ [A-HJ-Z])\.(?= ([A-Z][a-z]+))")
 # `Chapter IV` -> `Chapter four`, `vol. ii` -> `volume two`
 _NUMBERED = re.compile(

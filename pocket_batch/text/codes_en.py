@@ -23,9 +23,9 @@ _DOMAINS = "com|org|net|edu|gov|mil|int|info|io|co|uk|de|fr|us|ca|au|eu|example|
 
 # `http://a.example/b_c?d=1.` -> `a dot example slash b underscore c question mark d equals 1.`
 _URL = re.compile(r"\b(?:(?:https?|ftp)://|(?=www\.))[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]")
-_EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # `nvidia.com` -> `nvidia dot com`
-_HOST = re.compile(rf"\b[a-zA-Z][\w-]*(?:\.[\w-]+)*\.(?:{_DOMAINS})\b(?:/[\w./-]*\w)?")
+_HOST = re.compile(rf"(?<![\w.-])[a-zA-Z][\w-]*(?:\.[\w-]+)*\.(?:{_DOMAINS})\b(?:/[\w./-]*\w)?")
 _HAS_HOST = re.compile(rf"\w\.(?:{_DOMAINS})\b")
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")
 # `401(k)`, `501(c)` -> `four oh one k`, `five oh one c`

@@ -34,7 +34,7 @@ _SHORT_YEAR = re.compile(r"(?<![\w'])'(\d\d)(?![\w']|,\d)")
 # `in 1865`, not `1,865`, `1865.5` or `$1865`
 _BARE_YEAR = re.compile(rf"(?<![\w.,$£€¥/#-])({_YEAR})(?![\w/]|[.,]\d)")
 # `44 B.C.`, `A.D. 340`
-_ERA = re.compile(r"\b(\d{3}) (?=(?:AD|BC|CE|BCE)\b)|(?<=\bAD )(\d{3})\b")
+_ERA = re.compile(r"(?<![\w.,])(\d{3}) (?=(?:AD|BC|CE|BCE)\b)|(?<=\bAD )(\d{3})\b")
 # `4:30 p.m.`, `4 pm`, `4.30 a.m.`, `01:59`
 _CLOCK = re.compile(
     r"(?<![\w:.])(?P<hour>[01]?\d|2[0-4])(?:(?P<colon>[:.])(?P<minute>[0-5]\d)"

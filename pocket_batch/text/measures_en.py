@@ -17,12 +17,15 @@ _MONEY = re.compile(
 )
 # `£3 10s. 6d.`, `3s. 6d.`, `£10 5s.`
 _OLD_MONEY = re.compile(
-    r"(?:£\s?(?P<pounds>\d[\d,]*),? )?\b(?P<shillings>\d{1,2})s\.(?:,? (?P<pence>\d{1,2})d\.?)?"
+    r"(?:£\s?(?P<pounds>\d{1,3}(?:,?\d{3}){0,3}),? )?\b(?P<shillings>\d{1,2})s\."
+    r"(?:,? (?P<pence>\d{1,2})d\b(?P<stop>\.)?)?"
 )
-_OLD_PENCE = re.compile(r"(?<![\w.,])(\d{1,2})d\.(?=[\s,;)])")
+_OLD_PENCE = re.compile(r"(?<![\w.,])(\d{1,2})d(?P<stop>\.)(?=[\s,;)\"']|$)")
+# after `6d.`: the stop also ends the sentence
+_SENTENCE_END = re.compile(r"[\"')\]]*(?:$|\s+[\"'(]*[A-Z])")
 # `5p`, `50¢` -> `five pence`, `fifty cents`
 _SMALL_COIN = re.compile(r"(?<![\w.,])(\d{1,2})(p|¢)(?!\w)")
-_PERCENT = re.compile(rf"({FIGURE})\s?(%|‰)")
+_PERCENT = re.compile(rf"(?<![\d.,])({FIGURE})\s?(%|‰)")
 # `12kg`, `5 ft.`, `2°C`, `41,459.00 km²`, `7.2-millimeter`
 _UNIT = re.compile(
     rf"(?<![\w.])(?P<figure>{FIGURE})(?P<gap>\s?)"
@@ -32,7 +35,7 @@ _UNIT = re.compile(
 # `12/kg` -> `12 per kilogram`
 _PER_UNIT = re.compile(r"(?<=\d)/(kg|km|lb|ml|cm|mm|oz|hr|min|sec)\b")
 # `6'2"`, `5′ 10″` -> `six feet two inches`
-_FEET = re.compile(r"(?<![\w.])(\d+)\s?(?:['′]|ft\.?)\s?(\d+)\s?(?:\"|″|''|in\b\.?)")
+_FEET = re.compile(r"(?<![\w.])(\d{1,6})\s?(?:['′]|ft\.?)\s?(\d{1,6})\s?(?:\"|″|''|in\b\.?)")
 _PRIME = re.compile(r"(?<=\d)\s?([′″])")
 # `4.4x`, `10x` -> `four point four times`
 _TIMES = re.compile(rf"(?<![\w.])({FIGURE})x(?!\w)")
@@ -44,7 +47,7 @@ def write_out_measures(text: str) -> str:
         text = _OLD_MONEY.sub(_say_old_money, text) if "£" in text else text
         text = _MONEY.sub(_say_money, text)
     text = _OLD_MONEY.sub(_say_old_money, text)
-    text = _OLD_PENCE.sub(lambda m: _pence(int(m[1])), text)
+    text = _OLD_PENCE.sub(lambda m: _pence(int(m[1])) + _stop(m), text)
     text = _SMALL_COIN.sub(_say_small_coin, text)
     text = _PERCENT.sub(_say_percent, text)
     text = _FEET.sub(_say_feet, text)
@@ -75,8 +78,8 @@ def _say_money(match: re.Match[str]) -> str:
     if len(small) > 2 or (decimals and not small and not whole):
         return f"{country}{say(figure)} {many}{after}"
     parts = []
-    if whole and (int(whole) or not small):
-        parts.append(_counted(int(whole), one, many))
+    if whole and (whole.strip("0") or not small):
+        parts.append(f"{say(whole)} {one if whole == '1' else many}")
     if small:
         parts.append(_counted(int(small.ljust(2, "0")), cent, cents))
     return country + " and ".join(parts) + after
@@ -97,7 +100,12 @@ def _say_old_money(match: re.Match[str]) -> str:
     said.append(_counted(int(shillings), "shilling", "shillings"))
     if pence:
         said.append(f"and {_pence(int(pence))}")
-    return " ".join(said)
+    return " ".join(said) + _stop(match)
+
+
+def _stop(match: re.Match[str]) -> str:
+    """Keep the stop of an abbreviation that ends its sentence."""
+    return "." if match["stop"] and _SENTENCE_END.match(match.string[match.end() :]) else ""
 
 
 def _say_small_coin(match: re.Match[str]) -> str:

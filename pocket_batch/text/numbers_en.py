@@ -15,7 +15,7 @@ FIGURE = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+"
 
 # `23rd`, `1,000th`, `2d` -> `twenty-third`, `one thousandth`, `second`
 _ORDINAL = re.compile(
-    r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+)(?:(?:st|nd|rd|th|ST|ND|RD|TH)\b|(?<=[23])d\b(?!\.))"
+    r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?:(?:st|nd|rd|th|ST|ND|RD|TH)\b|(?<=[23])d\b(?!\.))"
 )
 # `192.168.0.1`, `4.0.1` -> point by point
 _DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\d.]*\w)")
@@ -37,6 +37,7 @@ _SIGN_WORDS = {"-": "minus ", "+": "plus ", "#": "number "}
 _POWER_OF_LETTERS = re.compile(r"(?<!\w)[a-zA-Z]{2,3}(?=[²³])")
 # `5 km²` is read before; `x²` -> `x squared`, `10⁻⁶` -> `10 to the power of minus 6`
 _SUPERSCRIPT = re.compile(r"(?<=[\w)])([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LOOSE_SUPERSCRIPT = re.compile(r"(?<![\w)⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺])[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _SCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉⁻⁺", "01234567890123456789-+")
 _SUBSCRIPT = re.compile(r"[₀₁₂₃₄₅₆₇₈₉]+")
 # `night.¹²`, `word³` -> the mark of a note, not said
@@ -117,6 +118,7 @@ def write_out_scripts(text: str) -> str:
     """Turn fraction signs, superscripts and subscripts into figures and words."""
     text = _VULGAR_SIGN.sub(lambda m: f" {_VULGAR[m[1]]}" if m[1] else _VULGAR[m[2]], text)
     text = _NOTE_MARK.sub("", text)
+    text = _LOOSE_SUPERSCRIPT.sub(lambda m: m[0].translate(_SCRIPT_DIGITS), text)
     text = _POWER_OF_LETTERS.sub(_spell_letters, text)
     return _SUBSCRIPT.sub(lambda m: f" {m[0].translate(_SCRIPT_DIGITS)} ", text)
 

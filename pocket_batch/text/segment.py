@@ -55,17 +55,15 @@ def segment_chapter(
 ) -> Iterator[Segment]:
     """Cut a normalised chapter into segments with the pause that follows each.
 
-    A heading is a segment of its own. A sentence of fewer than `min_words` words is joined to its
-    neighbour in the paragraph, since engines garble very short texts. A piece without a letter or
-    digit is not spoken, and its pause merges with the one before.
+    A heading is a segment of its own. A sentence of fewer than `min_words` words joins its
+    neighbour in the paragraph, since engines garble very short texts. What has no letter or digit
+    is not spoken, and its pause merges with the one before.
 
     Args:
         chapter: blocks in spoken form.
         voice: name of the voice, copied to every segment.
-        pauses: silence after each kind of text, milliseconds.
         language: BCP 47 tag of the text.
-        max_tokens: what the engine speaks at once; no segment has more.
-        count_tokens: tokens that the engine makes of a text.
+        max_tokens: what the engine speaks at once by `count_tokens`; no segment has more.
         min_words: fewest words of a sentence that stands alone.
 
     Yields:

@@ -6,7 +6,7 @@ speech is cut at its own full stops; which stops end a sentence despite the mark
 
 import re
 
-from sentencex import get_sentence_boundaries  # type: ignore[import-untyped]
+from sentencex import get_sentence_boundaries
 
 SPEECH_VERBS = (
     "said|says|asked|asks|cried|replied|answered|exclaimed|whispered|shouted|muttered|murmured|"

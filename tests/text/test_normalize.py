@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pocket_batch.data import Block, Chapter
 from pocket_batch.text.normalize import normalize, normalize_chapter
+from pocket_batch.text.sentences import split_sentences
 
 GOLDEN = Path(__file__).parent / "golden"
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
@@ -121,3 +122,19 @@ def test_two_thirds_of_a_published_test_set_is_said_as_it_asks(corpus: Path) -> 
 
     right = sum(plain(normalize(case["written"], "en")) == plain(case["spoken"]) for case in cases)
     assert right / len(cases) > 0.65
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "A.", "1,", "$1 ", "½", "a@", "—", "'", "_", "1:00 ", "St. ", "IV "]
+)
+def test_endless_repetition_takes_no_more_than_its_length(piece: str) -> None:
+    """A rule that backtracks over the whole of a bad paragraph would not come back from this."""
+    text = piece * (30_000 // len(piece))
+    normalize(text, "en")
+    normalize(text, "de")
+    split_sentences(text, "en")
+
+
+@pytest.mark.parametrize("form", ["{}", "{}th", "${}", "{}%", "£{} 10s. 6d.", "{} kg", "1/{}"])
+def test_a_figure_of_any_length_is_said(form: str) -> None:
+    assert normalize(form.format("1" * 5000), "en").count("one") > 4000
