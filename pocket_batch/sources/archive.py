@@ -82,7 +82,7 @@ class Archive:
         if SCHEME.match(address) or address.startswith("//"):
             return "", ""
         if not address:
-            return base, unquote(fragment)
+            return base if base in self._members else "", unquote(fragment)
         for form in (address, unquote(address), unquote(address.partition("?")[0])):
             path = posixpath.join(posixpath.dirname(base), form.replace("\\", "/"))
             # A URL cannot climb above its root; nor can this.

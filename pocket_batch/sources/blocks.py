@@ -37,6 +37,8 @@ ANCHOR, HARD_BREAK, LINE_BREAK, CELL = "\x1c", "\x1d", "\x1e", "\x1f"
 BLANK_LINE = re.compile(f"{LINE_BREAK}[\\s{ANCHOR}]*{LINE_BREAK}[\\s{LINE_BREAK}{ANCHOR}]*")
 # "* * *" or "⁂" or "—" or "..." -> matches
 ORNAMENT = re.compile(r"[\s*·•.…⁂❦❧☙~_=#+◆◇■□●○✦✧★☆※\u2013\u2014-]+")
+# "CHAPTER IV<br/>The Gate" -> "CHAPTER IV. The Gate": a number and a title are two things
+NUMBER_LINE = re.compile(rf"(\b(?:\d+|[IVXLC]+))\s*{LINE_BREAK}\s*(?=[^\W\d_a-z])")
 MAX_SPOKEN_ROW = 1_000  # characters; a longer table row lays out text, it is no data
 
 
@@ -98,6 +100,7 @@ class _Walk:
         self._num_pre = 0
 
     def add(self, text: str | None) -> None:
+        """Take up character data where the walk stands."""
         if text:
             self._buffer.append(text.replace("\n", HARD_BREAK) if self._num_pre else text)
 
@@ -126,6 +129,7 @@ class _Walk:
         self._skipped = element
 
     def end(self, element: Element) -> None:
+        """Leave an element."""
         if element is self._skipped:
             self._skipped = None
             return
@@ -216,6 +220,8 @@ class _Walk:
     def _lines(self, raw: str) -> list[str]:
         """Split at breaks; a line that goes on in lower case belongs to the one before."""
         raw = BLANK_LINE.sub(lambda match: HARD_BREAK + ANCHOR * match[0].count(ANCHOR), raw)
+        if self._headings:
+            raw = NUMBER_LINE.sub(r"\1. ", raw)
         if self._headings or CELL in raw:
             return raw.replace(LINE_BREAK, " ").split(HARD_BREAK)
         lines: list[str] = []

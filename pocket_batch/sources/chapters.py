@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pocket_batch.data import Block, Chapter
 from pocket_batch.sources.flow import Flow, num_characters
-from pocket_batch.sources.omit import NOTE, Omission, by_title
+from pocket_batch.sources.omit import COVER_TITLES, NOTE, Omission, by_title
 from pocket_batch.sources.pieces import Piece
 from pocket_batch.sources.toc import TocEntry
 
@@ -65,7 +65,7 @@ def cut_into_parts(
     for table in tables:
         if _fits(flow, table):
             _warn_about_targets(flow, table, warnings)
-            return _parts(flow, _cuts_of_table(flow, table), book_title)
+            return _parts(flow, _cuts_of_table(flow, table, book_title), book_title)
     if tables:
         warnings.append("The table of contents does not fit the book; its headings are used.")
     return _parts(flow, _cuts_of_headings(flow, book_title), book_title)
@@ -156,15 +156,21 @@ def _warn_about_targets(flow: Flow, table: Sequence[TocEntry], warnings: list[st
         )
 
 
-def _cuts_of_table(flow: Flow, table: Sequence[TocEntry]) -> list[Cut]:
+def _cuts_of_table(flow: Flow, table: Sequence[TocEntry], book_title: str) -> list[Cut]:
     cuts: dict[int, Cut] = {}
+    ends = flow.ends
     for entry in table:
         place = _place(flow, entry)
         if place is None:
             continue
         place = _before_its_heading(flow, place, entry)
-        if place not in cuts or not cuts[place].title:  # the first title wins
-            cuts[place] = Cut(place, entry.title, entry.level, entry.name)
+        before = cuts.get(place)
+        # The first title wins, unless its document holds nothing (a picture) and this one does.
+        is_first = before is None or not before.title
+        if is_first or (before and ends[before.document] <= place < ends[entry.name]):
+            is_cover = entry.title.casefold() in COVER_TITLES and ends[entry.name] <= place
+            title, fallback = ("", book_title) if is_cover else (entry.title, "")
+            cuts[place] = Cut(place, title, entry.level, entry.name, fallback)
     return [cuts[place] for place in sorted(cuts)]
 
 
@@ -183,12 +189,11 @@ def _cuts_of_headings(flow: Flow, book_title: str) -> list[Cut]:
     shared = Counter(flow.titles.values())
     cuts: dict[int, Cut] = {}
     names = list(flow.starts)
-    ends = [*list(flow.starts.values())[1:], len(flow.pieces)]
-    for name, end in zip(names, ends, strict=True):
+    for name, end in flow.ends.items():
         start = flow.starts[name]
         top, lower = _chapter_ranks(flow.pieces[start:end])
         title = flow.titles[name]
-        is_own = shared[title] == 1 and title != book_title
+        is_own = title not in ("", book_title) and shared[title] == 1
         is_front = start == 0 and (top > 0 or len(names) == 1)
         fallback = title if is_own else book_title if is_front else ""
         cuts[start] = Cut(start, "", 1, name, fallback)

@@ -1,8 +1,9 @@
 """EPUB 2 and 3 -> Book: container, package, spine, table of contents, text, chapters."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from pocket_batch.data import Book
+from pocket_batch.data import Book, Chapter, Dropped
 from pocket_batch.errors import InputError
 from pocket_batch.sources.archive import Archive
 from pocket_batch.sources.base import sha256_of_file
@@ -36,37 +37,51 @@ def read_epub(path: Path) -> Book:
         _check_mimetype(archive)
         package = _first_package(archive)
         refuse_encrypted(archive, _text_names(package))
-        navigation = read_navigation(archive, package)
-        flow, num_lost = read_documents(archive, package, navigation)
         metadata = read_metadata(package)
         title = metadata.title or path.stem
-        settle_omissions(flow, archive.warnings)
-        parts = cut_into_parts(flow, navigation.tables, title, archive.warnings)
-        parts = join_small_parts(parts)
-        omit_by_title(parts, flow)
-        chapters = build_chapters(parts)
-        if not chapters:
-            raise InputError(_no_text(archive, package, num_lost))
-        if any(name.lower().endswith(".smil") for name in archive.names):
-            archive.warnings.append("The book brings its own recorded speech, which is not used.")
-        return Book(
-            id=sha256_of_file(path),
-            title=title,
-            chapters=chapters,
-            authors=metadata.authors,
-            language=metadata.language,
-            date=metadata.date,
-            publisher=metadata.publisher,
-            series=metadata.series,
-            series_part=metadata.series_part,
-            description=metadata.description,
-            subjects=metadata.subjects,
-            identifiers=metadata.identifiers,
-            cover=read_cover(archive, package),
-            dropped=list_dropped(flow),
-            warnings=tuple(dict.fromkeys((*package.warnings, *archive.warnings))),
-            has_gaps=package.has_gaps or num_lost > 0,
-        )
+        text = _read_text(archive, package, title)
+        cover = read_cover(archive, package)
+        warnings = (*package.warnings, *archive.warnings)
+    return Book(
+        id=sha256_of_file(path),
+        title=title,
+        chapters=text.chapters,
+        authors=metadata.authors,
+        language=metadata.language,
+        date=metadata.date,
+        publisher=metadata.publisher,
+        series=metadata.series,
+        series_part=metadata.series_part,
+        description=metadata.description,
+        subjects=metadata.subjects,
+        identifiers=metadata.identifiers,
+        cover=cover,
+        dropped=text.dropped,
+        warnings=tuple(dict.fromkeys(warnings)),
+        has_gaps=package.has_gaps or text.has_gaps,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    chapters: tuple[Chapter, ...]
+    dropped: tuple[Dropped, ...]
+    has_gaps: bool
+
+
+def _read_text(archive: Archive, package: Package, title: str) -> _Text:
+    navigation = read_navigation(archive, package)
+    flow, num_lost = read_documents(archive, package, navigation)
+    settle_omissions(flow, archive.warnings)
+    parts = cut_into_parts(flow, navigation.tables, title, archive.warnings)
+    parts = join_small_parts(parts)
+    omit_by_title(parts, flow)
+    chapters = build_chapters(parts)
+    if not chapters:
+        raise InputError(_no_text(archive, num_lost))
+    if any(name.lower().endswith(".smil") for name in archive.names):
+        archive.warnings.append("The book brings its own recorded speech, which is not used.")
+    return _Text(chapters, list_dropped(flow), num_lost > 0)
 
 
 def _check_mimetype(archive: Archive) -> None:
@@ -97,11 +112,10 @@ def _text_names(package: Package) -> set[str]:
     return names | {item.name for item in (package.nav, package.ncx) if item is not None}
 
 
-def _no_text(archive: Archive, package: Package, num_lost: int) -> str:
-    num_documents = len(package.spine)
+def _no_text(archive: Archive, num_lost: int) -> str:
     reason = f"{num_lost} of them cannot be read" if num_lost else "they are pictures or empty"
     details = "".join(f"\n  {warning}" for warning in archive.warnings[:5]) if num_lost else ""
     return (
-        f"{archive.path.name}: text was expected, but the {num_documents} documents of the spine "
-        f"give none; {reason}. Use an edition with text.{details}"
+        f"{archive.path.name}: text was expected, but the documents of the spine give none; "
+        f"{reason}. Use an edition with text.{details}"
     )

@@ -29,6 +29,12 @@ class Flow:
             self.anchors[name, anchor] = start + index
         self.pieces.extend(pieces.items)
 
+    @property
+    def ends(self) -> dict[str, int]:
+        """The place after the last piece of each document."""
+        ends = [*list(self.starts.values())[1:], len(self.pieces)]
+        return dict(zip(self.starts, ends, strict=True)) if self.starts else {}
+
 
 def num_characters(pieces: Iterable[Piece]) -> int:
     """The length of the spoken text in some pieces."""

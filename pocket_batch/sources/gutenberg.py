@@ -14,6 +14,10 @@ CREDITS = re.compile(
     r"^(?:Produced by|E-?text prepared by|Transcribed (?:from|by))\b", re.IGNORECASE
 )
 MAX_CREDITS_DISTANCE = 5  # paragraphs after the start line
+# The longest of their headers and licences have about 13,000 and 20,000 characters. A line like
+# theirs farther inside belongs to a collection of their texts, and must not silence the rest.
+MAX_HEADER = 20_000
+MAX_LICENCE = 30_000
 
 
 def header_and_licence(paragraphs: Sequence[str]) -> tuple[int, int]:
@@ -22,18 +26,26 @@ def header_and_licence(paragraphs: Sequence[str]) -> tuple[int, int]:
     Returns:
         Start (inclusive) and end (exclusive); the whole range when there are no such lines.
     """
-    start, end = 0, len(paragraphs)
-    for index, paragraph in enumerate(paragraphs):
-        if START.search(paragraph):
-            start = index + 1
+    start = _start(paragraphs)
+    end = len(paragraphs)
+    num_characters = 0
+    for index in range(len(paragraphs) - 1, start - 1, -1):
+        num_characters += len(paragraphs[index])
+        if num_characters > MAX_LICENCE:
             break
-    for index in range(start, end):
         if END.search(paragraphs[index]):
             end = index
-            break
-    if start:
-        for index in range(start, min(end, start + MAX_CREDITS_DISTANCE)):
-            if CREDITS.search(paragraphs[index]):
-                start = index + 1
-                break
     return start, end
+
+
+def _start(paragraphs: Sequence[str]) -> int:
+    num_characters = 0
+    for index, paragraph in enumerate(paragraphs):
+        if num_characters > MAX_HEADER:
+            return 0
+        num_characters += len(paragraph)
+        if START.search(paragraph):
+            following = paragraphs[index + 1 : index + 1 + MAX_CREDITS_DISTANCE]
+            credits = (n for n, text in enumerate(following, start=1) if CREDITS.search(text))
+            return index + 1 + next(credits, 0)
+    return 0

@@ -22,7 +22,7 @@ from pocket_batch.sources.pieces import Piece
 MAX_HEADING = 120  # characters
 MAX_HEADING_LINES = 3
 MIN_CONTENTS_ENTRIES = 3
-UNWRAPPED_LINE = 200  # characters; a text with many longer lines has one paragraph a line
+UNWRAPPED_LINE = 200  # characters; a longer line was not wrapped, it is a paragraph
 
 NUMBER = (
     r"(?:\d+|[IVXLCDM]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
@@ -67,6 +67,7 @@ class _Paragraph:
 
     @property
     def text(self) -> str:
+        """Its lines as one."""
         return _joined(self.lines)
 
 
@@ -110,19 +111,25 @@ def _piece(paragraph: _Paragraph, name: str, omission: Omission | None) -> Piece
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:
-    lines = text.split("\n")
-    is_unwrapped = sum(len(line) > UNWRAPPED_LINE for line in lines) > 0.1 * len(lines)
     paragraphs: list[_Paragraph] = []
-    is_open = False
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            is_open = False
-        elif is_open and not is_unwrapped and not ORNAMENT.fullmatch(line):
-            paragraphs[-1].lines.append(line)
-        else:
+    group: list[tuple[int, str]] = []
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        is_ornament = bool(line.strip()) and ORNAMENT.fullmatch(line) is not None
+        if line.strip() and not is_ornament:
+            group.append((number, line))
+            continue
+        paragraphs.extend(_paragraphs_of_group(group))
+        group = []
+        if is_ornament:
             paragraphs.append(_Paragraph([line], number))
-            is_open = not ORNAMENT.fullmatch(line)
     return paragraphs
+
+
+def _paragraphs_of_group(group: list[tuple[int, str]]) -> list[_Paragraph]:
+    """Lines without a blank line between: one hard-wrapped paragraph, or one each if long."""
+    if any(len(line) > UNWRAPPED_LINE for _, line in group):
+        return [_Paragraph([line], number) for number, line in group]
+    return [_Paragraph([line for _, line in group], group[0][0])] if group else []
 
 
 def _joined(lines: list[str]) -> str:

@@ -53,9 +53,11 @@ class _Elements:
                 self._refinements.setdefault(key, text_of(meta))
 
     def metas(self) -> Iterator[Element]:
+        """All `meta` elements."""
         return (e for e in self._all if local_name(e) == "meta")
 
     def core(self, name: str) -> list[Element]:
+        """The Dublin Core elements of a name that are not empty."""
         return [
             e
             for e in self._all
@@ -63,6 +65,7 @@ class _Elements:
         ]
 
     def refinement(self, element: Element, name: str) -> str:
+        """What an attribute or a refining `meta` says about an element, such as its role."""
         own = attribute(element, name)  # EPUB 2: opf:role="aut" on the element itself
         return own or self._refinements.get((element.get("id", ""), name), "")
 
@@ -72,6 +75,7 @@ class _Elements:
         return fold(next(found, ""))
 
     def first(self, name: str) -> str:
+        """The text of the first Dublin Core element of a name; empty without one."""
         return next(map(text_of, self.core(name)), "")
 
 
@@ -159,7 +163,7 @@ def _date(elements: _Elements) -> str:
     dates = [(text_of(e), attribute(e, "event")) for e in elements.core("date")]
     for events in (("publication", "published", "original-publication"), ("", "creation")):
         for text, event in dates:
-            # calibre writes the year 101 for an unknown date
+            # the year 101 stands for an unknown date
             if event in events and not text.startswith("0101-01"):
                 match = DATE.match(text)
                 return match.group(0) if match else text

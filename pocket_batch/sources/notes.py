@@ -116,9 +116,11 @@ def _is_mark(link: Element) -> bool:
     if not MARK.fullmatch(text_of(link)):
         return False
     block = _block_around(link)
-    if block is None or any(local_name(e) in HEADINGS for e in (block, *block.iterancestors())):
-        return False
-    return _has_text_before(link, block)
+    return block is not None and not _is_in_heading(link) and _has_text_before(link, block)
+
+
+def _is_in_heading(link: Element) -> bool:
+    return any(local_name(element) in HEADINGS for element in link.iterancestors())
 
 
 def _has_text_before(link: Element, block: Element) -> bool:
@@ -135,6 +137,8 @@ def _has_text_before(link: Element, block: Element) -> bool:
 
 
 def _ids_around(link: Element) -> frozenset[str]:
+    if _is_in_heading(link):
+        return frozenset()  # a chapter that leads back to the table of contents
     ids = {link.get("id"), link.get("name")}
     ids.update(child.get("id") for child in link.iterdescendants(etree.Element))
     before = link.getprevious()

@@ -8,6 +8,7 @@ more than that is wrong about this book, and its text is spoken after all.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml import etree
 
@@ -33,7 +34,7 @@ RUBY = Omission("ruby reading")
 DRAWING = Omission("text in a drawing")
 ALTERNATIVE = Omission("alternative rendering")
 GUTENBERG = Omission("Project Gutenberg header or licence", 1.0)  # its marks are its own
-HEADER = Omission("header with title and author")
+HEADER = Omission("header with title and author", 1.0)
 CONTENTS = Omission("table of contents")
 COPYRIGHT = Omission("copyright page")
 INDEX = Omission("index")
@@ -46,7 +47,7 @@ GUESSED_NOTE = Omission("note (by its links)", 0.25)
 NAMED_CONTENTS = Omission("table of contents (by its title)", 0.03)
 NAMED_COPYRIGHT = Omission("copyright page (by its title)", 0.03)
 NAMED_INDEX = Omission("index (by its title)", 0.03)
-LISTED_IN_TEXT = Omission("table of contents (by its lines)", 0.05)
+LISTED_IN_TEXT = Omission("table of contents (by its lines)", 0.3)  # every line comes again
 LISTED_COPYRIGHT = Omission("copyright page (by the guide)", 0.05)
 LISTED_INDEX = Omission("index (by the guide)", 0.05)
 
@@ -86,6 +87,7 @@ BY_TITLE = {
     **dict.fromkeys(("copyright", "copyright page", "impressum", "imprint"), NAMED_COPYRIGHT),
     "index": NAMED_INDEX,
 }
+COVER_TITLES = frozenset({"cover", "cover page", "umschlag", "couverture", "copertina", "portada"})
 BY_TAG = {
     "nav": PAGE_LINKS,
     "rt": RUBY,
@@ -116,6 +118,8 @@ LISTS = frozenset({"ol", "ul", "table", "dl"})
 ENTRIES = frozenset({"li", "tr", "dt"})
 CONTAINERS = LISTS | {"p", "div", "nav", "section", "blockquote"}
 MIN_CONTENTS_LINKS = 3
+MAX_CONTENTS_DEPTH = 12  # levels between a link and the table of contents around it
+MAX_NUMBER = 20  # characters of a page number with what stands around it
 MAX_CONTENTS_ENTRY = 120  # characters of one line of a table of contents
 
 
@@ -161,11 +165,18 @@ def _by_attributes(element: Element, tag: str) -> Omission | None:
             return NAVIGATION
         if omission is not None:
             return omission
-    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+    if element.get("hidden") is not None or _is_hidden_from_speech(element):
         return HIDDEN
     if INVISIBLE.search(element.get("style", "")):
         return HIDDEN
     return _by_names(element, tag)
+
+
+def _is_hidden_from_speech(element: Element) -> bool:
+    # <span aria-label="The"><span aria-hidden="true">T</span>...: hidden, but said by the label.
+    parent = element.getparent()
+    is_labelled = parent is not None and parent.get("aria-label") is not None
+    return element.get("aria-hidden") == "true" and not is_labelled
 
 
 def _by_names(element: Element, tag: str) -> Omission | None:
@@ -178,7 +189,7 @@ def _by_names(element: Element, tag: str) -> Omission | None:
         return NOTE_MARK if _is_bare_mark(element) else None
     if tag in ("aside", "div", "section", "p", "ol") and classes & NOTE_CLASSES:
         return GUESSED_NOTE
-    if classes & PAGE_NUMBER_CLASSES and NUMBER.fullmatch(text_of(element) or "1"):
+    if classes & PAGE_NUMBER_CLASSES and _is_number(text_of(element) or "1"):
         return PAGE_NUMBER
     if classes & LINE_NUMBER_CLASSES and text_of(element).isdecimal():
         return LINE_NUMBER
@@ -188,24 +199,27 @@ def _by_names(element: Element, tag: str) -> Omission | None:
 def _is_bare_mark(element: Element) -> bool:
     # Some books make a word of the sentence the link to its note: that word is spoken.
     text = text_of(element)
-    return (
-        not WORD.search(text) or NUMBER.fullmatch(text) is not None or any(map(str.isdigit, text))
-    )
+    return not WORD.search(text) or _is_number(text) or any(map(str.isdigit, text))
 
 
 def _is_page_number(element: Element) -> bool:
     # Some books wrap real words of the page: <span epub:type="pagebreak">'But</span>.
     text = text_of(element)
     labels = (element.get("title"), element.get("aria-label"))
-    return not text or text in labels or NUMBER.fullmatch(text) is not None
+    return not text or text in labels or _is_number(text)
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= MAX_NUMBER and NUMBER.fullmatch(text) is not None
 
 
 def contents_by_links(links: list[Element]) -> Iterator[Element]:
     """The outermost elements that are mostly links into the book, at least three of them."""
     counts: dict[Element, int] = {}
     for link in links:
-        for parent in link.iterancestors():
+        for parent in islice(link.iterancestors(), MAX_CONTENTS_DEPTH):
             counts[parent] = counts.get(parent, 0) + 1
+    linked = set(links)
     chosen: set[Element] = set()
     for element in sorted(
         (e for e, num_links in counts.items() if num_links >= MIN_CONTENTS_LINKS),
@@ -213,7 +227,7 @@ def contents_by_links(links: list[Element]) -> Iterator[Element]:
     ):
         if any(parent in chosen for parent in element.iterancestors()):
             continue
-        if local_name(element) in CONTAINERS and _is_contents(element, set(links)):
+        if local_name(element) in CONTAINERS and _is_contents(element, linked):
             chosen.add(element)
             yield element
 

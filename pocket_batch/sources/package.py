@@ -76,8 +76,8 @@ def read_package(archive: Archive, name: str) -> Package:
     spine, warnings, has_gaps = _spine(markup.root, items)
     if not spine:
         raise InputError(
-            f"{where}: the spine should list the documents to read, but it lists none that exist. "
-            "The EPUB is damaged. Get it again from its source."
+            f"{where}: the spine should list the documents to read, but it lists no text that "
+            "exists. The EPUB is damaged or holds only pictures. Use another edition."
         )
     return Package(
         name=name,

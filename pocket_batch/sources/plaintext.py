@@ -97,7 +97,7 @@ def _table_of_headings(pieces: Pieces, name: str) -> list[TocEntry]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """The "Title: ..." lines of a header: before Project Gutenberg's start line, or first of all."""
+    """The "Title: ..." lines before Project Gutenberg's start line, or at the top of the file."""
     start = START.search(text)
     if start is not None:
         header = text[: start.start()]

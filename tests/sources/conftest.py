@@ -1,0 +1,119 @@
+"""Small EPUBs made on the spot, and the option that rewrites the golden files."""
+
+import contextlib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONTAINER = (
+    '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles>'
+    '<rootfile full-path="OEBPS/content.opf" media-type="application/oebps-package+xml"/>'
+    "</rootfiles></container>"
+)
+PROSE = (
+    "The harbour was quiet that morning, and the nets lay folded on the quay while the gulls "
+    "argued over scraps of bread that nobody had meant to drop. "
+)
+METADATA = (
+    '<dc:title>A Little Book</dc:title><dc:identifier id="uid">x</dc:identifier>'
+    "<dc:language>en</dc:language><dc:creator>Ann Author</dc:creator>"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--save-golden`, unless another folder's tests have added it already."""
+    with contextlib.suppress(ValueError):
+        parser.addoption("--save-golden", action="store_true", help="rewrite the golden files")
+
+
+@pytest.fixture
+def save_golden(request: pytest.FixtureRequest) -> bool:
+    """Tell whether golden files are to be rewritten rather than compared."""
+    return bool(request.config.getoption("--save-golden", default=False))
+
+
+@pytest.fixture
+def prose() -> str:
+    """A sentence long enough that small things around it are small."""
+    return PROSE
+
+
+@pytest.fixture
+def page() -> Callable[..., str]:
+    """Put markup into an XHTML document."""
+    return make_page
+
+
+@pytest.fixture(scope="session")
+def write() -> Callable[..., Path]:
+    """Write an EPUB to a path of one's own; for tests that make many."""
+    return write_epub
+
+
+@pytest.fixture
+def make_epub(tmp_path: Path) -> Callable[..., Path]:
+    """Write an EPUB: `documents` by name (bodies or whole documents), `toc` as (title, href)."""
+
+    def make(documents: dict[str, str | bytes], **settings: Any) -> Path:
+        path = tmp_path / str(settings.pop("filename", "book.epub"))
+        return write_epub(path, documents, **settings)
+
+    return make
+
+
+def make_page(body: str, title: str = "Doc", head: str = '<?xml version="1.0"?>') -> str:
+    """Return an XHTML document."""
+    return (
+        f'{head}<html xmlns="http://www.w3.org/1999/xhtml" '
+        f'xmlns:epub="http://www.idpf.org/2007/ops"><head><title>{title}</title></head>'
+        f"<body>{body}</body></html>"
+    )
+
+
+def write_epub(
+    path: Path,
+    documents: dict[str, str | bytes],
+    *,
+    toc: list[tuple[str, str]] | None = None,
+    ncx: list[tuple[str, str]] | None = None,
+    spine: str = "",
+    metadata: str = METADATA,
+    manifest: str = "",
+    guide: str = "",
+    members: dict[str, str | bytes] | None = None,
+) -> Path:
+    """Write an EPUB of these documents; what is not given is made from their names."""
+    items, refs, files = "", "", {}
+    for name, content in documents.items():
+        items += f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"/>'
+        refs += f'<itemref idref="{name}"/>'
+        is_body = isinstance(content, str) and "<html" not in content
+        files[f"OEBPS/{name}"] = make_page(str(content)) if is_body else content
+    if toc is not None:
+        links = "".join(f'<li><a href="{href}">{title}</a></li>' for title, href in toc)
+        files["OEBPS/nav.xhtml"] = make_page(f'<nav epub:type="toc"><ol>{links}</ol></nav>')
+        items += (
+            '<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>'
+        )
+    if ncx is not None:
+        points = "".join(
+            f'<navPoint><navLabel><text>{title}</text></navLabel><content src="{href}"/></navPoint>'
+            for title, href in ncx
+        )
+        files["OEBPS/toc.ncx"] = f"<ncx><navMap>{points}</navMap></ncx>"
+        items += '<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
+    files["OEBPS/content.opf"] = (
+        '<package xmlns="http://www.idpf.org/2007/opf" '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf" '
+        f'version="3.0" unique-identifier="uid"><metadata>{metadata}</metadata>'
+        f"<manifest>{items}{manifest}</manifest><spine>{spine or refs}</spine>{guide}</package>"
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/epub+zip", zipfile.ZIP_STORED)
+        archive.writestr("META-INF/container.xml", CONTAINER)
+        for name, content in (files | (members or {})).items():
+            archive.writestr(name, content)
+    return path

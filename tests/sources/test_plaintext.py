@@ -1,0 +1,160 @@
+"""Plain text and Markdown: paragraphs, chapters, what is left out, and what is refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pocket_batch.data import Book
+from pocket_batch.errors import InputError
+from pocket_batch.sources.base import read_book
+
+Read = Callable[..., Book]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Read a text as a file."""
+
+    def read_text(content: str | bytes, name: str = "x.txt") -> Book:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_book(path)
+
+    return read_text
+
+
+def outline(book: Book) -> list[tuple[str, list[str]]]:
+    """Return the titles with the texts of their blocks."""
+    return [(c.title, [block.text for block in c.blocks]) for c in book.chapters]
+
+
+def test_hard_wrapped_lines_are_joined_and_chapters_found(read: Read) -> None:
+    book = read(
+        "PART ONE\r\n\r\nCHAPTER I.\r\nDown the Hole\r\n\r\nText _one_ is\r\nwell-\r\n"
+        "known.\r\n\r\n* * *\r\n\r\nMore.\r\n\r\nCHAPTER II\r\n\r\nTwo.\r\n\r\n"
+        "Epilogue\r\n\r\nEnd.\r\n"
+    )
+    assert outline(book) == [
+        ("PART ONE", ["PART ONE"]),
+        (
+            "CHAPTER I. Down the Hole",
+            ["CHAPTER I. Down the Hole", "Text one is well-known.", "", "More."],
+        ),
+        ("CHAPTER II", ["CHAPTER II", "Two."]),
+        ("Epilogue", ["Epilogue", "End."]),
+    ]
+    assert [chapter.level for chapter in book.chapters] == [1, 2, 2, 2]
+    assert book.chapters[1].blocks[1].where == "x.txt:6"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Chapter 3", "CHAPTER IV. Title", "Part One", "Chapter Twenty-One: The End", "Kapitel 3"],
+)
+def test_lines_that_name_a_chapter_begin_one(read: Read, line: str) -> None:
+    assert outline(read(f"Before.\n\n{line}\n\nText."))[1] == (line, [line, "Text."])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Chapter 3 was the hardest.", "Part of the way", "Book I read yesterday", "In Chapter 3"],
+)
+def test_sentences_that_mention_a_chapter_do_not(read: Read, line: str) -> None:
+    assert len(read(f"Before.\n\n{line}\n\nText.").chapters) == 1
+
+
+def test_bare_numbers_count_only_in_a_row_from_one(read: Read) -> None:
+    assert [c.title for c in read("I\n\na\n\nII.\n\nb\n\nIII\n\nc").chapters] == ["I", "II.", "III"]
+    assert len(read("1887\n\na\n\n2\n\nb").chapters) == 1
+
+
+def test_a_table_of_contents_gives_no_chapters(read: Read) -> None:
+    names = [f"Chapter {n}" for n in range(1, 5)]
+    text = "\n\n".join(["CONTENTS", *names, *(f"{name}\n\n{'Text. ' * 20}" for name in names)])
+    book = read(text)
+    assert [chapter.title for chapter in book.chapters] == names
+    assert book.dropped[0].text.splitlines() == ["CONTENTS", *names]
+    wrapped = "\n".join(f"  CHAPTER {n}.  Title" for n in "IVX")
+    assert len(read(f"Contents\n\n{wrapped}\n\nCHAPTER I. Title\n\n{'Text. ' * 40}").chapters) == 1
+
+
+def test_gutenberg_header_credits_and_licence_are_left_out(read: Read) -> None:
+    book = read(
+        "The Project Gutenberg EBook of Emma\n\nTitle: Emma\n\nAuthor: Jane Austen\n\n"
+        "Language: English\n\n*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***\n\n"
+        "Produced by Volunteers\n\n[Illustration: A bridge]\n\nCHAPTER I\n\nText.\n\n"
+        "End of the Project Gutenberg EBook of Emma\n\nLicence.\n"
+    )
+    assert (book.title, book.authors, book.language) == ("Emma", ("Jane Austen",), "en")
+    assert outline(book) == [("CHAPTER I", ["CHAPTER I", "Text."])]
+    assert len(book.dropped) == 3
+
+
+def test_gutenberg_lines_inside_a_long_text_silence_nothing(read: Read) -> None:
+    text = "Text. " * 6_000
+    inside = (
+        "*** END OF THIS PROJECT GUTENBERG EBOOK A ***\n\n*** START OF THIS PROJECT GUTENBERG B"
+    )
+    assert read(f"{text}\n\n{inside}\n\n{text}").dropped == ()
+
+
+def test_a_header_of_the_same_form_is_metadata_without_gutenberg(read: Read) -> None:
+    book = read("Title: A Story\nAuthor: Nobody\nLanguage: pt-BR\n\nText.\n")
+    assert (book.title, book.authors, book.language) == ("A Story", ("Nobody",), "pt-BR")
+    assert outline(book) == [("A Story", ["Text."])]
+
+
+def test_a_text_without_headings_is_one_chapter_named_like_its_file(read: Read) -> None:
+    assert outline(read("One.\n\nTwo.", "My Story.txt")) == [("My Story", ["One.", "Two."])]
+
+
+def test_long_lines_are_paragraphs_of_their_own(read: Read) -> None:
+    line = "A sentence that is never wrapped. " * 10
+    assert len(read(f"{line}\n{line}\n{line}").chapters[0].blocks) == 3
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_texts_are_decoded_by_their_mark_as_utf8_or_cp1252(read: Read, encoding: str) -> None:
+    book = read("Café “quoted”".encode(encoding))
+    assert book.chapters[0].blocks[0].text == "Café “quoted”"
+    assert bool(book.warnings) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.md"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b" \n", "the file is empty"),
+        (bytes(range(256)) * 10, "binary data"),
+        (b"%PDF-1.4", "this is a PDF"),
+        (b"***\n\n---\n", "nothing in it can be read"),
+    ],
+)
+def test_files_without_text_are_refused(
+    read: Read, name: str, content: bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read(content, name)
+
+
+def test_markdown_is_read_as_it_is_shown(read: Read) -> None:
+    book = read(
+        '---\ntitle: "My Book"\nauthor:\n  - Ann\n  - Bea\nlanguage: en\n---\n# My Book\n\n'
+        "Intro _text_ with [a link](http://x.org), ![alt](x.png) and `code`.\n\nOne\n---\n\n"
+        "First para\nhard wrapped.\n\n***\n\n1. item\n2. other\n\n## Two ##\n\n"
+        "snake_case & <b>html</b>\n",
+        "x.md",
+    )
+    assert (book.title, book.authors, book.language) == ("My Book", ("Ann", "Bea"), "en")
+    assert outline(book) == [
+        ("My Book", ["My Book", "Intro text with a link, and code."]),
+        ("One", ["One", "First para hard wrapped.", "", "1. item", "2. other"]),
+        ("Two", ["Two", "snake_case & html"]),
+    ]
+    assert book.chapters[1].blocks[1].where == "x.md:15"
+
+
+def test_markdown_without_front_matter_takes_its_only_top_heading_as_title(read: Read) -> None:
+    assert read("# Title\n\nText.", "x.md").title == "Title"
+    assert read("Text.\n\n---\n\ntitle: no", "x.md").title == "x"
