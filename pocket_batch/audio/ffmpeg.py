@@ -60,7 +60,11 @@ def encode(pieces: Iterable[Pcm | bytes], arguments: Sequence[str], target: Path
     with tempfile.TemporaryFile() as messages:  # a pipe for them could fill and block
         try:
             process = subprocess.Popen(
-                arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=messages
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=messages,
+                start_new_session=True,  # Ctrl-C is for us; it must not end ffmpeg first
             )
         except OSError as error:
             raise _not_started(error) from error
@@ -109,7 +113,13 @@ def run(arguments: Sequence[str], target: Path) -> subprocess.CompletedProcess[b
         OutputError: it cannot be started, or it failed.
     """
     try:
-        done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            start_new_session=True,
+        )
     except OSError as error:
         raise _not_started(error) from error
     check_exit(done.returncode, done.stderr, target)

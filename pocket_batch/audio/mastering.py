@@ -1,14 +1,18 @@
 """From raw utterances to the samples of a file: trim, fade, pause; gain and limit."""
 
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from pocket_batch.audio.ffmpeg import find_ffmpeg
 from pocket_batch.audio.limiter import Limiter
 from pocket_batch.audio.pcm import FULL_SCALE, Pcm, bounded_chunks, to_float, to_int16
 from pocket_batch.config import MasterSettings
+from pocket_batch.errors import OutputError
 
 WINDOW_MS = 5  # resolution at which silence is found
 SILENT_DBFS = -70.0  # an utterance that never gets louder has no speech in it
@@ -84,15 +88,15 @@ def gained(
 
 @cache
 def _audio_segment() -> Any:
-    """pydub's class, imported when needed.
+    """pydub's class, imported when needed and pointed at our ffmpeg.
 
     pydub warns on import when no ffmpeg is on the path. It never starts one here: it only cuts,
     fades and joins samples.
     """
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pydub import AudioSegment
 
+    with suppress(OutputError):
+        AudioSegment.converter = find_ffmpeg()
     return AudioSegment

@@ -1,4 +1,4 @@
-"""ffmpeg's text format for chapters, written and read.
+"""Chapters, and ffmpeg's text format for them.
 
 Source: https://ffmpeg.org/ffmpeg-formats.html#Metadata-2
 """
@@ -11,7 +11,6 @@ from fractions import Fraction
 HEADER = ";FFMETADATA1"
 MAX_TITLE_BYTES = 250  # a Nero chapter's title has one length byte
 _SPECIAL = re.compile(r"[=;#\\\n]")  # `a=b` -> `a\=b`
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)  # `a\=b` -> `a=b`
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\s]+")  # `One\nTwo` -> `One Two`
 
 
@@ -53,16 +52,3 @@ def dump_chapters(chapters: Sequence[ChapterSpan], sampling_rate_hz: int) -> str
         lines += ["[CHAPTER]", f"TIMEBASE=1/{sampling_rate_hz}"]
         lines += [f"START={chapter.begin}", f"END={chapter.end}", f"title={title}"]
     return "\n".join(lines) + "\n"
-
-
-def parse_titles(text: str) -> list[str]:
-    """The titles of the chapters in a metadata file that ffmpeg wrote."""
-    sections = re.split(r"(?m)^\[CHAPTER\]\n", text)  # `[CHAPTER]\nSTART=0` -> `START=0`
-    return [_values(section).get("title", "") for section in sections[1:]]
-
-
-def _values(section: str) -> dict[str, str]:
-    """`START=0\\ntitle=A\\=B\\n` -> `{"START": "0", "title": "A=B"}`."""
-    joined = re.findall(r"(?:\\.|[^\\\n])+", section, re.DOTALL)  # an escaped newline ends no line
-    pairs = [re.split(r"(?<!\\)=", line, maxsplit=1) for line in joined]
-    return {pair[0]: _ESCAPED.sub(r"\1", pair[1]) for pair in pairs if len(pair) == 2}

@@ -6,15 +6,17 @@ from fractions import Fraction
 from pathlib import Path
 
 from pocket_batch.audio.ffmpeg import find_ffmpeg, run
-from pocket_batch.audio.metadata import FoundChapter, parse_titles
+from pocket_batch.audio.metadata import FoundChapter
 from pocket_batch.errors import OutputError
 
 # `  Stream #0:0[0x1](und): Audio: aac (LC) (mp4a / 0x6134706D), 24000 Hz, mono, fltp, 58 kb/s`
 _AUDIO = re.compile(r"Stream #0:\d+.*?: Audio: (\w+).*?, (\d+) Hz, ([^,\n]+)")
 _COVER = re.compile(r"Stream #0:\d+.*?: Video: \w+.*\(attached pic\)")
 _END = re.compile(r"(?m)^out_time_us=(\d+)$")  # `out_time_us=19037500` -> 19037500
-# `    Chapter #0:1: start 14.013000, end 28.026000` -> 14.013000, 28.026000
-_CHAPTER = re.compile(r"Chapter #0:\d+: start ([\d.]+), end ([\d.]+)")
+# `    Chapter #0:1: start 14.013000, end 28.026000\n      Metadata:\n        title           : Two`
+_CHAPTER = re.compile(
+    r"Chapter #0:\d+: start ([\d.]+), end ([\d.]+)\n(?: +Metadata:\n +title +: (.*))?"
+)
 _LOUDNESS = re.compile(r"I:\s+(-?[\d.]+|-inf|nan) LUFS")  # `    I:  -23.0 LUFS` -> -23.0
 _PEAK = re.compile(r"Peak:\s+(-?[\d.]+|-inf) dBFS")  # `    Peak:  -1.1 dBFS` -> -1.1
 
@@ -41,14 +43,11 @@ def probe(path: Path, use_system: bool = False) -> Probe:
     Raises:
         OutputError: the file is damaged or has no audio.
     """
+    begin = [find_ffmpeg(use_system), "-hide_banner", "-nostdin", "-progress", "pipe:2"]
     every_packet = ["-map", "0:a:0", "-c", "copy", "-f", "null", "-"]
-    arguments = ["-hide_banner", "-nostdin", "-progress", "pipe:2", "-xerror", "-i", str(path)]
-    chapters = ["-f", "ffmetadata", "pipe:1"]
-    done = run([find_ffmpeg(use_system), *arguments, *every_packet, *chapters], path)
+    done = run([*begin, "-xerror", "-i", str(path), *every_packet], path)
     messages = done.stderr.decode("utf-8", "replace")
-    source = messages.partition("Output #0")[0]  # what is written may have other times
-    times = _CHAPTER.findall(source)
-    titles = parse_titles(done.stdout.decode("utf-8", "replace"))
+    source = messages.partition("Output #0")[0]
     audio, ends = _AUDIO.search(source), _END.findall(messages)
     if audio is None or not ends:
         raise OutputError(f"{path} has no audio in it after writing. Report this as a bug.")
@@ -61,8 +60,8 @@ def probe(path: Path, use_system: bool = False) -> Probe:
         bit_rate_kbps=float(path.stat().st_size * 8 / 1000 / duration_s) if duration_s else 0.0,
         has_cover=_COVER.search(source) is not None,
         chapters=tuple(
-            FoundChapter(title, Fraction(begin), Fraction(end))
-            for title, (begin, end) in zip(titles, times, strict=True)
+            FoundChapter(title, Fraction(begin_s), Fraction(end_s))
+            for begin_s, end_s, title in _CHAPTER.findall(source)
         ),
     )
 

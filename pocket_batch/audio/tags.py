@@ -23,13 +23,12 @@ WRITERS = {
 }
 MAX_TEXT_BYTES = 1000  # of a one-line tag
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # `a\x00b` -> `ab`; keeps tab and newline
-_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?(?!\d)")  # `2011-04-05T00:00:00Z` -> `2011-04-05`
-_ISBN = re.compile(
-    r"(?i)^(?:urn:)?(?:isbn[: ]*)?((?:97[89])?\d{9}[\dX])$"
-)  # `urn:isbn:97…` -> `97…`
-_ASIN = re.compile(
-    r"(?i)^(?:urn:)?(?:[a-z-]*asin|amazon)[: ]*([A-Z0-9]{10})$"
-)  # `asin:B0…` -> `B0…`
+# `2011-04-05T00:00:00Z` -> `2011-04-05`, `2011-04` -> `2011`: ID3 has no year with just a month
+_DATE = re.compile(r"\d{4}(-\d\d-\d\d)?(?!\d)")
+# `urn:isbn:9780306406157` -> `9780306406157`
+_ISBN = re.compile(r"(?i)^(?:urn:)?(?:isbn[: ]*)?((?:97[89])?\d{9}[\dX])$")
+# `asin:B00ABCDEF1` -> `B00ABCDEF1`
+_ASIN = re.compile(r"(?i)^(?:urn:)?(?:[a-z-]*asin|amazon)[: ]*([A-Z0-9]{10})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ def book_tags(book: Book, narrator: str) -> tuple[Tags, tuple[str, ...]]:
         series=book.series,
         series_part=book.series_part,
         language=book.language,
-        isbn=_identifier(book.identifiers, _ISBN, "-"),
-        asin=_identifier(book.identifiers, _ASIN, ""),
+        isbn=_isbn(book.identifiers),
+        asin=_asin(book.identifiers),
         cover=cover,
     )
     lines = {
@@ -149,9 +148,26 @@ def _joined(names: Sequence[str], separator: str) -> str:
     return separator.join(names)
 
 
-def _identifier(identifiers: Sequence[str], pattern: re.Pattern[str], ignored: str) -> str:
+def _isbn(identifiers: Sequence[str]) -> str:
+    """The first ISBN among the identifiers of a book, without hyphens; its check digit is right."""
     for identifier in identifiers:
-        found = pattern.match(identifier.strip().replace(ignored, "") if ignored else identifier)
-        if found:
+        found = _ISBN.match(identifier.strip().replace("-", ""))
+        if found and _has_check_digit(found[1].upper()):
             return found[1].upper()
     return ""
+
+
+def _has_check_digit(isbn: str) -> bool:
+    """Whether the digits of an ISBN-10 or ISBN-13 add up. Source: ISO 2108."""
+    digits = [10 if digit == "X" else int(digit) for digit in isbn]
+    if len(digits) == 13:
+        return sum(digits[0::2]) % 10 == -3 * sum(digits[1::2]) % 10
+    return (
+        sum(weight * digit for weight, digit in zip(range(10, 0, -1), digits, strict=True)) % 11
+        == 0
+    )
+
+
+def _asin(identifiers: Sequence[str]) -> str:
+    found = (_ASIN.match(identifier.strip()) for identifier in identifiers)
+    return next((match[1].upper() for match in found if match), "")

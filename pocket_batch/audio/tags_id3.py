@@ -1,7 +1,9 @@
 # mypy: disable-error-code="no-untyped-call"
-"""Tags of MP3 and WAV files: ID3v2.4 with chapters.
+"""Tags of MP3 and WAV files: ID3v2.3 with chapters.
 
-Source: https://id3.org/id3v2.4.0-frames and https://id3.org/id3v2-chapters-1.0
+Not 2.4: ffmpeg, and players built on it, misread titles over 127 bytes inside its chapter frames.
+
+Source: https://id3.org/id3v2.3.0 and https://id3.org/id3v2-chapters-1.0
 """
 
 from collections.abc import Sequence
@@ -12,8 +14,8 @@ from pocket_batch.audio.metadata import ChapterSpan
 from pocket_batch.audio.tags import Tags
 from pocket_batch.data import Cover
 
-UTF8 = 3  # text encoding, ID3v2.4, section 4
-FRONT_COVER = 3  # picture type, ID3v2.4, section 4.14
+UTF16 = 1  # text encoding, ID3v2.3, section 3.3
+FRONT_COVER = 3  # picture type, ID3v2.3, section 4.15
 NO_OFFSET = 0xFFFFFFFF  # of a chapter whose place in bytes is not given
 TOP_LEVEL, ORDERED = 2, 1  # flags of a table of contents
 MAX_CHILDREN = 255  # of a table of contents: its count is one byte
@@ -47,24 +49,25 @@ def write(path: Path, tags: Tags, chapters: Sequence[ChapterSpan], sampling_rate
     add = file.tags.add
     for field, name in (*TEXT_FRAMES.items(), ("author", "TPE2")):
         if getattr(tags, field):
-            add(getattr(id3, name)(encoding=UTF8, text=[getattr(tags, field)]))
+            add(getattr(id3, name)(encoding=UTF16, text=[getattr(tags, field)]))
     for field, name in USER_FRAMES.items():
         if getattr(tags, field):
-            add(id3.TXXX(desc=name, encoding=UTF8, text=[getattr(tags, field)]))
+            add(id3.TXXX(desc=name, encoding=UTF16, text=[getattr(tags, field)]))
     if tags.description:
-        add(id3.COMM(lang="und", desc="", encoding=UTF8, text=[tags.description]))
+        add(id3.COMM(lang="und", desc="", encoding=UTF16, text=[tags.description]))
     if tags.track:
-        add(id3.TRCK(encoding=UTF8, text=[f"{tags.track}/{tags.num_tracks}"]))
+        add(id3.TRCK(encoding=UTF16, text=[f"{tags.track}/{tags.num_tracks}"]))
     if tags.cover is not None:
         cover = tags.cover
         add(
             id3.APIC(
-                encoding=UTF8, mime=cover.media_type, type=FRONT_COVER, desc="", data=cover.data
+                encoding=UTF16, mime=cover.media_type, type=FRONT_COVER, desc="", data=cover.data
             )
         )
     for frame in _chapter_frames(chapters, sampling_rate_hz):
         add(frame)
-    file.save(v2_version=4)
+    file.tags.update_to_v23()
+    file.save(v2_version=3)
 
 
 def read(path: Path) -> Tags:
@@ -108,15 +111,16 @@ def _chapter_frames(chapters: Sequence[ChapterSpan], sampling_rate_hz: int) -> l
     from mutagen import id3
 
     frames: list[Any] = []
-    longest = max((len(chapter.title.encode()) for chapter in chapters), default=0)
+    lengths = [len(chapter.title.encode("utf-16-le")) for chapter in chapters]
+    longest = max(lengths, default=0)
     for number, chapter in enumerate(chapters, start=1):
         begin, end = (
             round(position * 1000 / sampling_rate_hz) for position in (chapter.begin, chapter.end)
         )
-        title = [id3.TIT2(encoding=UTF8, text=[chapter.title])]
+        title = [id3.TIT2(encoding=UTF16, text=[chapter.title])]
         frames.append(
             id3.CHAP(
-                element_id=f"chp{number:04d}" + "_" * (longest - len(chapter.title.encode())),
+                element_id=f"chp{number:04d}" + "_" * (longest - lengths[number - 1]),
                 start_time=begin,
                 end_time=end,
                 start_offset=NO_OFFSET,

@@ -23,14 +23,13 @@ class AudioFormat:
     bit_rate_kbps: int | None
     sampling_rates_hz: tuple[int, ...] = ()
     tolerance_s: Fraction = Fraction(1, 10_000)
-    has_chapters: bool = True
 
 
 # LAME multiplies samples below the first bit rate (kbit/s) by the second; measured, CBR, mono
 LAME_SCALES = ((192, 0.95), (224, 0.97), (256, 0.98))
 
 _AAC_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
-_OPUS = ("-c:a", "libopus", "-compression_level", "5")  # half the time of 10, as good for speech
+_OPUS = ("-c:a", "libopus", "-compression_level", "5")  # costs half the time of 10
 
 OUTPUTS = {
     "m4b": AudioFormat(".m4b", "aac", (), 64, _AAC_RATES),

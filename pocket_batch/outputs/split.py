@@ -3,13 +3,12 @@
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from pocket_batch.audio.metadata import ChapterSpan, one_line
-from pocket_batch.audio.pcm import Pcm
 from pocket_batch.audio.tags import Tags, book_tags
 from pocket_batch.data import Book
 from pocket_batch.errors import AudioError
@@ -46,48 +45,73 @@ def write_split(
     """Write each chapter as a file of its own, numbered and titled, into `folder`.
 
     Beside them `cover.jpg` (or `.png`) and a playlist `<book title>.m3u8`, which is written last.
-    Chapters without samples get no file and no number. Several files are encoded at a time, as
-    `settings.num_threads` says.
+    Chapters without samples get no file and no number.
 
     Args:
         gains: linear factor of each chapter.
 
-    Others, and errors, as in `write_audiobook`; of the files those that were finished stay.
+    The other arguments and the errors are those of `write_audiobook`; files that were finished
+    before an error stay.
     """
-    settings = settings or EncodeSettings()
     tags, warnings = book_tags(book, narrator)
-    spans = chapter_spans(marks)
-    spoken = [index for index, span in enumerate(spans) if span.end > span.begin]
-    if not spoken:
+    splitter = _Splitter(folder, file_format, tags, settings or EncodeSettings(), progress)
+    work = []
+    for index, span in enumerate(chapter_spans(marks)):
+        length = span.end - span.begin
+        if length:
+            own = ChapterSpan(span.title, 0, length)
+            pieces = splitter.pieces(chapter_pcm, index)
+            work.append((pieces, [own], sampling_rate_hz, gains[index], ceiling_dbtp))
+    if not work:
         raise AudioError(f"{folder} was not written, because there is no audio to put into it.")
-    suffix = output_format(file_format).suffix
-    tasks, lock = Tasks(settings.num_threads), threading.Lock()
-
-    def locked_progress(num_samples: int) -> None:
-        with lock:
-            progress(num_samples)
-
-    def write(number: int, index: int) -> WrittenFile:
-        def pieces(_: int) -> Iterable[Pcm]:
-            return tasks.stoppable(chapter_pcm(index))
-
-        title = spans[index].title
-        span = ChapterSpan(title, 0, spans[index].end - spans[index].begin)
-        pcm = FinishedPcm(
-            pieces, [span], sampling_rate_hz, gains[index], ceiling_dbtp, locked_progress
-        )
-        own_tags = replace(tags, title=title, track=number, num_tracks=len(spoken))
-        target = folder / file_name(number, len(spoken), title, suffix)
-        return write_file(target, file_format, pcm, own_tags, (), replace(settings, num_threads=1))
-
-    written = tasks.run(
-        [partial(write, number, index) for number, index in enumerate(spoken, start=1)]
-    )
-    if tags.cover is not None:
-        replace_file(folder / COVER_NAMES[tags.cover.media_type], tags.cover.data)
-    playlist = folder / (safe_name(book.title) + ".m3u8")
-    replace_file(playlist, _playlist(tags, written).encode())
+    written = splitter.write([FinishedPcm(*arguments, splitter.progress) for arguments in work])
     return [replace(written[0], warnings=warnings), *written[1:]]
+
+
+class _Splitter:
+    """Writes chapters, several at a time, then cover and playlist."""
+
+    def __init__(
+        self,
+        folder: Path,
+        file_format: str,
+        tags: Tags,
+        settings: EncodeSettings,
+        progress: Progress,
+    ) -> None:
+        self._folder, self._format, self._tags = folder, file_format, tags
+        self._suffix = output_format(file_format).suffix
+        self._settings = replace(settings, num_threads=1)
+        self._tasks, self._lock = Tasks(settings.num_threads), threading.Lock()
+        self._progress = progress
+
+    def pieces(self, chapter_pcm: ChapterPcm, index: int) -> ChapterPcm:
+        """The pieces of one chapter as those of a book that has no other."""
+        return lambda _: self._tasks.stoppable(chapter_pcm(index))
+
+    def progress(self, num_samples: int) -> None:
+        with self._lock:
+            self._progress(num_samples)
+
+    def write(self, chapters: Sequence[FinishedPcm]) -> list[WrittenFile]:
+        written = self._tasks.run(
+            [
+                partial(self._write_chapter, number, len(chapters), pcm)
+                for number, pcm in enumerate(chapters, start=1)
+            ]
+        )
+        cover = self._tags.cover
+        if cover is not None:
+            replace_file(self._folder / COVER_NAMES[cover.media_type], cover.data)
+        playlist = self._folder / (safe_name(self._tags.album) + ".m3u8")
+        replace_file(playlist, _playlist(self._tags, written).encode())
+        return written
+
+    def _write_chapter(self, number: int, num_files: int, pcm: FinishedPcm) -> WrittenFile:
+        title = pcm.spans[0].title
+        tags = replace(self._tags, title=title, track=number, num_tracks=num_files)
+        target = self._folder / file_name(number, num_files, title, self._suffix)
+        return write_file(target, self._format, pcm, tags, (), self._settings)
 
 
 def file_name(number: int, num_files: int, title: str, suffix: str) -> str:
