@@ -3,6 +3,11 @@
 A message says what was wanted, what was found, where, and what to do next, a sentence each.
 """
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class PocketBatchError(Exception):
     """Base of all expected errors; the CLI prints the message and exits with `exit_code`."""
@@ -54,3 +59,26 @@ class StoppedError(PocketBatchError):
     """Stopped by a signal or a deadline with all work saved; the same command goes on."""
 
     exit_code = 75
+
+
+def no_space(target: Path) -> OutputError:
+    """The error for a full disk."""
+    return OutputError(
+        f"{target} could not be written: no space is left on its disk. "
+        "What was done before is kept: free some space and run the same command again."
+    )
+
+
+@contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Turn errors of the operating system while writing `target` into an `OutputError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise no_space(target) from error
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"{target} could not be written: {reason} ({error.filename or target.parent}). "
+            "Choose another folder, or change its permissions; what was done before is kept."
+        ) from error

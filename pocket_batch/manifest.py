@@ -11,13 +11,13 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from pocket_batch.errors import InputError, LockedError, OutputError
+from pocket_batch.errors import InputError, LockedError, writing
 
 T = TypeVar("T")
 
@@ -50,18 +50,6 @@ def write_atomic(path: Path, data: bytes) -> None:
         except OSError:
             part.unlink(missing_ok=True)
             raise
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn an OSError while writing `path` into an OutputError that says what to do."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror or error}). What was done before is kept: "
-            "make room or give access, then run the same command again."
-        ) from error
 
 
 class Manifest(Generic[T]):

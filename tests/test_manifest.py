@@ -66,7 +66,7 @@ def test_keys_of_a_newer_version_are_ignored(manifest: Manifest[Dropped]) -> Non
 def test_a_full_disk_is_an_output_error(manifest: Manifest[Dropped]) -> None:
     with manifest:
         os.dup2(os.open("/dev/full", os.O_WRONLY), manifest._file.fileno())
-        with pytest.raises(OutputError, match="No space left"):
+        with pytest.raises(OutputError, match="no space is left"):
             manifest.append(ITEMS[0])
 
 

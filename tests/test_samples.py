@@ -1,4 +1,4 @@
-"""The sample book: built from its text, read back whole, and spoken so that it can be understood."""
+"""The sample book: built from its text, read back whole, and spoken so that one understands it."""
 
 import os
 import subprocess

@@ -4,14 +4,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from pocket_batch.audio.pcm import Pcm
-from pocket_batch.errors import OutputError
+from pocket_batch.errors import OutputError, no_space
 
 QUIET = ("-hide_banner", "-nostdin", "-v", "error")
 MESSAGE_LINES = 3  # of ffmpeg's own words, the last ones, in an error
@@ -148,28 +148,3 @@ def _not_started(error: OSError) -> OutputError:
         f"ffmpeg cannot be started: {error}. Install the package imageio-ffmpeg again, or ask for "
         "the system's ffmpeg."
     )
-
-
-def no_space(target: Path) -> OutputError:
-    """The error for a full disk."""
-    return OutputError(
-        f"{target} could not be written: no space is left on its disk. "
-        "Nothing was left behind; free some space and run the same command again."
-    )
-
-
-@contextmanager
-def writing(target: Path) -> Iterator[None]:
-    """Turn errors of the operating system while writing `target` into an `OutputError`."""
-    import errno
-
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise no_space(target) from error
-        reason = error.strerror or str(error)
-        raise OutputError(
-            f"{target} could not be written: {reason} ({error.filename or target.parent}). "
-            "Choose another folder, or change its permissions."
-        ) from error

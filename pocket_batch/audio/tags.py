@@ -9,10 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 from pocket_batch.audio.cover import usable_cover
-from pocket_batch.audio.ffmpeg import no_space
 from pocket_batch.audio.metadata import ChapterSpan, one_line
 from pocket_batch.data import Book, Cover
-from pocket_batch.errors import InputError, OutputError
+from pocket_batch.errors import InputError, OutputError, no_space
 
 WRITERS = {
     "m4b": "pocket_batch.audio.tags_mp4",

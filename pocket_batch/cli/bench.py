@@ -115,7 +115,7 @@ def write_book(path: Path, num_words: int) -> None:
     rng = random.Random(1)
     vowels, consonants = "aeiou", "bdfgklmnprstvz"
     words = []
-    for num_syllables in [1, 2, 3] * 300:
+    for num_syllables in [1, 2, 3, 4] * 250:
         syllables = (rng.choice(consonants) + rng.choice(vowels) for _ in range(num_syllables))
         words.append("".join(syllables))
     book = epub.EpubBook()

@@ -36,7 +36,7 @@ class HibariEngine:
     sampling_rate_hz = 24_000
     max_tokens = 350  # the package cuts longer sentences at clauses anyway, and loses nothing
     x_realtime = 250.0
-    memory_bytes = 450_000_000
+    memory_bytes = 900_000_000  # of two lanes at their longest texts
 
     def __init__(self) -> None:
         for module, package in (("hibari", "hibari-tts"), ("onnxruntime", "onnxruntime")):

@@ -91,7 +91,7 @@ class _Worker:
 
 
 class Pool:
-    """`num_workers` workers of a cluster, for one run."""
+    """At most `num_workers` workers of a cluster, for one run of a queue that is not empty."""
 
     def __init__(
         self,
@@ -107,9 +107,10 @@ class Pool:
         self._on_event = on_event
         self._last_error: PocketBatchError | None = None
         self._has_worked = False
+        num_workers = queue.num_workers = min(num_workers, queue.num_waiting())
         deadline = time.monotonic() + plan.start_timeout_s
         self._workers = [_Worker(i + 1, cluster.start(), deadline) for i in range(num_workers)]
-        self._event("starting", f"Starting {num_workers} worker(s).")
+        self._event("starting", f"Starting {num_workers} worker{'s' * (num_workers != 1)}.")
 
     def run(self, should_stop: Callable[[], bool]) -> Iterator[Spoken | Failure]:
         """Yield a result for each item of the queue, until stopped.
@@ -127,6 +128,7 @@ class Pool:
             self._feed()
             self._kill_late_workers()
             yield from self._collect(POLL_S)
+            self._release_suspects()
             yield from self._give_up_late_starts()
 
     def _is_done(self) -> bool:
@@ -208,6 +210,8 @@ class Pool:
                 worker.suspects = call.items
             else:
                 self._queue.give_back(call.items)
+            if worker.is_killed:
+                yield from self._settle(worker)
         elif reply.error is not None:
             yield from self._queue.error(call.items, f"The worker failed: {reply.error}")
         else:
@@ -223,6 +227,13 @@ class Pool:
             return self._queue.blame(items, loss)
         self._queue.give_back(items)
         return []
+
+    def _release_suspects(self) -> None:
+        """Do not wait for a restart once the machine is known to be gone."""
+        for worker in self._workers:
+            if worker.suspects and not self._cluster.is_node_alive(worker.node):
+                items, worker.suspects = worker.suspects, []
+                self._queue.give_back(items)
 
     def _give_up_late_starts(self) -> list[Failure]:
         """Go on without the workers that did not start in time."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pocket_batch.data import Failure, Request
 
-WINDOW = 2048
+WINDOW = 256  # small enough that chapters end early and are measured while others are spoken
 MAX_ITEMS_PER_CALL = 32
 MAX_CHARACTERS_PER_CALL = 3000  # about 3 minutes of speech, 5 MB of FLAC
 MAX_LOSSES = 3
@@ -68,8 +68,12 @@ class RetryQueue:
 
     def is_empty(self) -> bool:
         """Whether nothing waits, and nothing is left in the source."""
+        return self.num_waiting() == 0
+
+    def num_waiting(self) -> int:
+        """How many requests wait, of those read so far."""
         self._fill()
-        return not self._again and not self._waiting
+        return len(self._again) + len(self._waiting)
 
     def take(self) -> list[Item]:
         """The items of the next call; none when nothing waits.

@@ -5,10 +5,13 @@ the actors; the queue, the retries and the limits are ours, see `pool.py`.
 """
 
 import contextlib
+import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -26,8 +29,10 @@ from pocket_batch.executors.cores import (
 from pocket_batch.executors.leases import lease_cores
 from pocket_batch.executors.pool import Pool, Reply
 from pocket_batch.executors.queue import Item, RetryQueue
-from pocket_batch.executors.session import SessionFolder, environment
+from pocket_batch.executors.session import SessionFolder, check_address, environment
 from pocket_batch.stages.synthesize import Synthesize
+
+logger = logging.getLogger(__name__)
 
 OBJECT_STORE_BYTES = 100 * 2**20
 OBJECT_STORE_BYTES_PER_WORKER = 12 * 2**20  # two calls of results
@@ -36,7 +41,13 @@ QUIET = {  # read by Ray when it is imported or started
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what it would print about crashes, we report
+    "RAY_timeout_ms_task_wait_for_death_info": "100",  # why a worker died makes no difference
     "RAY_prestart_worker_first_driver": "0",  # our actors are all that runs
+}
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+JOIN = {  # one attempt of 20 s instead of 20 attempts of 60 s each
+    "RAY_gcs_server_port_wait_time_s": "1",
+    "RAY_gcs_server_request_timeout_seconds": "20",
 }
 
 
@@ -64,7 +75,6 @@ class RayExecutor:
             return
         where = joined(self.plan) if self.plan.address else private(self.plan)
         with where as cluster:
-            queue.num_workers = cluster.num_workers
             pool = Pool(cluster, queue, self.plan, cluster.num_workers, on_event)
             yield from pool.run(should_stop)
 
@@ -75,6 +85,8 @@ class Worker:
     def __init__(self, spec: WorkerSpec) -> None:
         self._spec = spec
         self._stage: Synthesize | None = None
+        for number in STOP_SIGNALS:  # meant for the driver, which ends its workers itself
+            signal.signal(number, signal.SIG_IGN)
 
     def ready(self) -> str:
         """Lease and pin cores, load the engine; returns the id of this node."""
@@ -181,7 +193,7 @@ def private(plan: Plan) -> Iterator[RayCluster]:
         )
         yield RayCluster(replace(plan.spec, num_cores=cores), num_workers)
     finally:
-        _disconnect()
+        _disconnect(then=folder.kill)
         folder.close()
 
 
@@ -192,17 +204,41 @@ def joined(plan: Plan) -> Iterator[RayCluster]:
     Raises:
         UsageError: it cannot be reached.
     """
-    cores = plan.spec.num_cores
+    threads = _threads(plan.spec.num_cores)
     try:
-        _connect({}, address=plan.address, runtime_env={"env_vars": _threads(cores)})
+        try:
+            check_address(plan.address)
+            arguments = {"address": plan.address, "runtime_env": {"env_vars": threads}}
+            _within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = str(error).partition("\n")[0] or f"no answer in {plan.start_timeout_s:g} s"
+            raise UsageError(
+                f"No Ray cluster answers at {plan.address} ({reason}). If it uses token "
+                f"authentication, export RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH here as well."
+            ) from error
         yield RayCluster(plan.spec, plan.num_workers)
-    except (ConnectionError, ValueError) as error:
-        raise UsageError(
-            f"No Ray cluster answers at {plan.address} ({str(error).splitlines()[0]}). If it uses "
-            f"token authentication, export RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH here too."
-        ) from error
     finally:
         _disconnect()
+
+
+def _within(timeout_s: float, action: Callable[[], None]) -> None:
+    """Run an action that cannot be interrupted, but not wait for it longer than that.
+
+    Raises:
+        TimeoutError: it has not ended in time; it goes on in a thread of its own.
+    """
+    outcome: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            action()
+            outcome.set_result(None)
+        except Exception as error:
+            logger.debug("joining a cluster failed", exc_info=True)
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    outcome.result(timeout_s)
 
 
 def _threads(num_cores: int) -> dict[str, str]:
@@ -211,14 +247,16 @@ def _threads(num_cores: int) -> dict[str, str]:
     return dict.fromkeys(names, str(num_cores))
 
 
-def _connect(variables: dict[str, str | None], **arguments: Any) -> None:
+def _connect(variables: Mapping[str, str | None], **arguments: Any) -> None:
     """Import and initialise Ray, quietly, leaving environment and signal handlers as they were."""
     with environment({**QUIET, **variables}):
         import ray
 
         is_main = threading.current_thread() is threading.main_thread()
+        logging.getLogger("ray").setLevel(logging.CRITICAL)
         handler = signal.getsignal(signal.SIGTERM) if is_main else None
         _forget_last_instance()
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # inherited by what starts
         try:
             ray.init(
                 namespace=f"pocket-batch-{os.getpid()}",
@@ -227,6 +265,7 @@ def _connect(variables: dict[str, str | None], **arguments: Any) -> None:
                 **arguments,
             )
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             if handler is not None:
                 signal.signal(signal.SIGTERM, handler)
 
@@ -237,14 +276,30 @@ def _forget_last_instance() -> None:
     These names are not public, so a version without them is left alone; only a second start in
     one process needs them.
     """
-    with contextlib.suppress(ImportError, AttributeError):
-        from ray._raylet import AuthenticationTokenLoader, Config
-
-        Config.initialize("")
-        AuthenticationTokenLoader.instance().reset_cache()
-
-
-def _disconnect() -> None:
     import ray
 
+    private: Any = getattr(ray, "_raylet", None)
+    with contextlib.suppress(AttributeError):
+        private.Config.initialize("")
+        private.AuthenticationTokenLoader.instance().reset_cache()
+
+
+def _disconnect(then: Callable[[], None] | None = None) -> None:
+    """Shut Ray down, and run `then` as soon as it no longer talks to its processes.
+
+    Ray gives each of them a second to end by a signal that they do not take, see `_connect`.
+    """
+    import ray
+
+    if then is not None and ray.is_initialized():
+        threading.Thread(target=_after_disconnecting, args=(then,), daemon=True).start()
     ray.shutdown()
+
+
+def _after_disconnecting(action: Callable[[], None]) -> None:
+    import ray
+
+    while ray.is_initialized():
+        time.sleep(0.02)
+    time.sleep(0.1)
+    action()

@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import stat
 import tempfile
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 
 PARENT = Path("/tmp")  # sockets lie below, and their paths may have 107 bytes in all
 OLD_S = 3600.0
+CONNECT_TIMEOUT_S = 5.0
 
 
 class SessionFolder:
@@ -33,6 +35,10 @@ class SessionFolder:
         self.token = self.path / "token"
         self.token.touch(mode=0o600)
         self.token.write_text(secrets.token_hex(32))
+
+    def kill(self) -> None:
+        """End what still runs for this folder."""
+        _kill(self.path)
 
     def close(self) -> None:
         """End what still runs for this folder, and remove it."""
@@ -58,23 +64,34 @@ def _remove_stale(parent: Path, prefix: str) -> None:
 
 
 def _kill_and_remove(folder: Path) -> None:
-    for pid in processes_of(folder):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    _kill(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def _kill(folder: Path) -> None:
+    for pid in processes_of(folder):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def processes_of(folder: Path) -> list[int]:
-    """Processes of this user whose command line names a file in `folder`."""
-    needle = f"{folder}/".encode()
+    """Other processes that write to files in `folder`; by command line not all could be told."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b"/") + b"/"
-            is_ours = entry.stat().st_uid == os.getuid() and int(entry.name) != os.getpid()
-            if needle in command and is_ours:
+            if int(entry.name) != os.getpid() and _writes_to(folder, entry / "fd"):
                 found.append(int(entry.name))
     return found
+
+
+def _writes_to(folder: Path, descriptors: Path) -> bool:
+    """Whether a process, by its `/proc/N/fd`, has a file in the folder open for writing."""
+    for link in descriptors.iterdir():
+        with contextlib.suppress(OSError):
+            is_writable = bool(link.lstat().st_mode & stat.S_IWUSR)
+            if is_writable and os.readlink(link).startswith(f"{folder}/"):
+                return True
+    return False
 
 
 @contextlib.contextmanager
@@ -94,3 +111,18 @@ def _apply(changes: Mapping[str, str | None]) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+def check_address(address: str) -> None:
+    """Find out quickly whether anything listens at `host:port`; `auto` is left to Ray.
+
+    Raises:
+        OSError: nothing answers there.
+        ValueError: not an address of this form.
+    """
+    if address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or "/" in host:
+        raise ValueError("an address is `host:port` of the head node, or `auto`")
+    socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()

@@ -8,7 +8,12 @@ from pocket_batch.data import Book, Failure, Voice
 from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
 from pocket_batch.executors.cores import usable_cores
-from pocket_batch.jobs.plan import OUTPUT_BYTES_PER_S, WORK_BYTES_PER_S, AudiobookPlan
+from pocket_batch.jobs.plan import (
+    OUTPUT_BYTES_PER_S,
+    WORK_BYTES_PER_S,
+    WRITE_X_REALTIME,
+    AudiobookPlan,
+)
 from pocket_batch.jobs.progress import Level, Reporter
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import WorkFolder
@@ -75,14 +80,14 @@ def tell_estimate(
 ) -> None:
     """What a run would take, for --dry-run."""
     workers = settings.workers or max(1, usable_cores() // settings.cores_per_worker)
-    seconds = plan.audio_s / (engine.x_realtime * workers)
+    seconds = plan.audio_s / (engine.x_realtime * workers) + plan.audio_s / WRITE_X_REALTIME
     reporter.note(
         "estimate",
-        f"Would take about {duration(seconds)} of speaking with {plural(workers, 'worker')} of "
+        f"Would take about {duration(max(1, seconds))} with {plural(workers, 'worker')} of "
         f"{plural(settings.cores_per_worker, 'core')}, {size(plan.audio_s * WORK_BYTES_PER_S)} in "
         f"the work folder and {size(plan.audio_s * OUTPUT_BYTES_PER_S)} for {output}. "
         "Nothing was spoken or written.",
-        speak_s=round(seconds),
+        elapsed_s=round(seconds),
         work_bytes=round(plan.audio_s * WORK_BYTES_PER_S),
         output_bytes=round(plan.audio_s * OUTPUT_BYTES_PER_S),
     )

@@ -19,6 +19,7 @@ from pocket_batch.stages.segment import SegmentText
 LETTERS_PER_S = 16.0  # characters with spaces
 WORK_BYTES_PER_S = 26_000
 OUTPUT_BYTES_PER_S = 8_500
+WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
 
 # Three-letter codes that EPUBs use in place of the two-letter ones (ISO 639-2).
 _SHORT_CODES = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pocket_batch.audio.ffmpeg import writing
+from pocket_batch.errors import writing
 
 MAX_NAME_BYTES = 200  # of the target's name kept in the folder's; names have at most 255 bytes
 

@@ -3,14 +3,11 @@
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
 
-import numpy as np
-import soundfile
-
+from pocket_batch.audio.flac import encode_flac
 from pocket_batch.data import Failure, Request, Utterance
-from pocket_batch.engine.base import Engine, Output, Samples
-from pocket_batch.errors import PocketBatchError
+from pocket_batch.engine.base import Engine, Output
+from pocket_batch.errors import AudioError, PocketBatchError
 
 logger = logging.getLogger(__name__)
 
@@ -71,9 +68,10 @@ class Synthesize:
         """Encode what the engine made, unless it cannot be a recording."""
         if output.audio.size == 0:
             return _failure(request, "No audio came of this text.")
-        if not np.isfinite(output.audio).all():
-            return _failure(request, "The engine made samples that are not numbers.")
-        flac = encode_flac(output.audio, self.engine.sampling_rate_hz)
+        try:
+            flac = encode_flac(output.audio, self.engine.sampling_rate_hz)
+        except AudioError as error:
+            return _failure(request, str(error))
         utterance = Utterance(
             key=request.key,
             segment_id=request.segment_id,
@@ -96,10 +94,3 @@ def _take(requests: list[Request], key: str) -> Request:
 
 def _failure(request: Request, reason: str) -> Failure:
     return Failure(request.key, request.segment_id, request.text, reason, request.attempt + 1)
-
-
-def encode_flac(samples: Samples, sampling_rate_hz: int) -> bytes:
-    """A FLAC file, 16 bit mono, of samples of shape (num_samples,); values beyond 1.0 clip."""
-    with BytesIO() as file:
-        soundfile.write(file, samples, sampling_rate_hz, format="FLAC", subtype="PCM_16")
-        return file.getvalue()

@@ -1,0 +1,191 @@
+"""The pool keeps going whatever happens to workers, on a simulated cluster without processes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pocket_batch.data import Failure, Request, Voice
+from pocket_batch.engine.fake import FakeEngine
+from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
+from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec
+from pocket_batch.executors.pool import Pool, Reply
+from pocket_batch.executors.queue import Item, RetryQueue
+from pocket_batch.stages.synthesize import Synthesize
+
+VOICE = Voice("tone", "fake", "en", "CC0-1.0")
+
+
+@dataclass
+class SimulatedCluster:
+    """Runs calls when asked to wait. `crash:` and `hang:` in a text do what they say."""
+
+    load_error: Exception | None = None
+    never_starts: bool = False
+    dead_nodes: set[str] = field(default_factory=set)
+    dies: Callable[["SimulatedCluster", int], bool] = lambda cluster, worker: False
+    num_workers: int = 0
+    next_call: int = 0
+    queues: dict[int, list[tuple[int, list[Item] | None]]] = field(default_factory=dict)
+    lost: list[tuple[int, Reply]] = field(default_factory=list)
+    call_sizes: list[int] = field(default_factory=list)
+    stage: Synthesize = field(default_factory=lambda: Synthesize(FakeEngine()))
+
+    def start(self) -> int:
+        self.num_workers += 1
+        self.queues[self.num_workers] = []
+        return self.num_workers
+
+    def call_ready(self, worker: int) -> int:
+        return self._call(worker, None)
+
+    def call_speak(self, worker: int, items: list[Item]) -> int:
+        self.call_sizes.append(len(items))
+        return self._call(worker, items)
+
+    def _call(self, worker: int, items: list[Item] | None) -> int:
+        self.next_call += 1
+        self.queues[worker].append((self.next_call, items))
+        return self.next_call
+
+    def wait(self, calls: list[Any], timeout_s: float) -> list[tuple[Any, Reply]]:
+        replies, self.lost = self.lost, []
+        for worker, queue in self.queues.items():
+            if queue and not self.never_starts:
+                replies += self._run_first(worker)
+        if not replies:
+            time.sleep(min(timeout_s, 0.01))
+        return [(call, reply) for call, reply in replies if call in calls]
+
+    def _run_first(self, worker: int) -> list[tuple[int, Reply]]:
+        call, items = self.queues[worker][0]
+        if items is None:
+            self.queues[worker].pop(0)
+            return [(call, Reply(f"node-{worker}", self.load_error))]
+        text = " ".join(item.request.text for item in items)
+        if "crash:" in text or self.dies(self, worker):
+            self.kill(worker, restart=True)
+            return []
+        if "hang:" in text:
+            return []
+        self.queues[worker].pop(0)
+        return [(call, Reply(list(self.stage.run(item.request for item in items))))]
+
+    def kill(self, worker: int, restart: bool) -> None:
+        self.lost += [(call, Reply(is_lost=True)) for call, _ in self.queues[worker]]
+        self.queues[worker] = []
+
+    def is_node_alive(self, node: str) -> bool:
+        return node not in self.dead_nodes
+
+    def resources(self) -> str:
+        return "1 CPUs"
+
+
+@dataclass
+class Run:
+    results: list[Spoken | Failure]
+    events: list[WorkerEvent]
+    cluster: SimulatedCluster
+
+    @property
+    def failures(self) -> dict[str, str]:
+        return {r.text: r.reason for r in self.results if isinstance(r, Failure)}
+
+
+def run(
+    texts: list[str],
+    cluster: SimulatedCluster | None = None,
+    num_workers: int = 2,
+    item_timeout_s: float = 0.05,
+    start_timeout_s: float = 5.0,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Run:
+    cluster = cluster or SimulatedCluster()
+    events: list[WorkerEvent] = []
+    plan = Plan(
+        WorkerSpec("fake", (VOICE,), 1),
+        item_timeout_s=item_timeout_s,
+        start_timeout_s=start_timeout_s,
+    )
+    requests = [Request(f"key-{i}", f"segment-{i}", text, VOICE, i) for i, text in enumerate(texts)]
+    queue = RetryQueue(requests, item_timeout_s)
+    pool = Pool(cluster, queue, plan, num_workers, events.append)
+    return Run(list(pool.run(should_stop)), events, cluster)
+
+
+def test_every_request_gives_one_result_in_calls_of_many() -> None:
+    done = run(["word"] * 500)
+    assert len({r.utterance.key for r in done.results if isinstance(r, Spoken)}) == 500
+    assert len(done.cluster.call_sizes) < 60
+
+
+def test_only_the_text_that_crashes_is_given_up() -> None:
+    done = run(["word"] * 50 + ["crash: now"] + ["word"] * 50)
+    assert done.failures == {"crash: now": "This text crashed its worker 3 times."}
+    assert len(done.results) == 101
+    assert sum(event.kind == "crashed" for event in done.events) == 3
+
+
+def test_only_the_text_that_hangs_is_given_up() -> None:
+    done = run(["word"] * 50 + ["hang: now"] + ["word"] * 50)
+    assert done.failures == {"hang: now": "This text did not end within 0.05 s 3 times."}
+    assert len(done.results) == 101
+    assert sum(event.kind == "timeout" for event in done.events) == 3
+
+
+def test_several_bad_texts_do_not_drag_others_along() -> None:
+    texts = ["word"] * 30 + ["crash: a", "hang: b", "error: c", "crash: d"] + ["word"] * 30
+    done = run(texts, num_workers=3)
+    assert sorted(done.failures) == ["crash: a", "crash: d", "error: c", "hang: b"]
+    assert len(done.results) == len(texts)
+
+
+def test_the_death_of_a_machine_is_nobodys_fault() -> None:
+    def dies(cluster: SimulatedCluster, worker: int) -> bool:
+        cluster.dead_nodes = {"node-1", "node-2"}
+        return 5 < len(cluster.call_sizes) < 100
+
+    done = run(["word"] * 40, SimulatedCluster(dies=dies))
+    assert done.failures == {}
+    assert len(done.results) == 40
+
+
+def test_stopping_starts_nothing_new_and_takes_what_is_done() -> None:
+    stops = iter([False] * 4 + [True] * 1000)
+    done = run(["word"] * 500, should_stop=lambda: next(stops))
+    assert 0 < len(done.results) < 500
+
+
+def test_stopping_does_not_wait_for_what_hangs() -> None:
+    stops = iter([False] * 4 + [True] * 1000)
+    started = time.monotonic()
+    run(["hang: on"] * 3, item_timeout_s=60.0, should_stop=lambda: next(stops))
+    assert time.monotonic() - started < 3.0
+
+
+def test_no_more_workers_start_than_there_are_texts() -> None:
+    assert run(["word"] * 3, num_workers=8).cluster.num_workers == 3
+
+
+def test_a_model_that_no_worker_can_load_ends_the_run_with_its_own_message() -> None:
+    cluster = SimulatedCluster(load_error=ModelUnavailableError("There is no voice `x`."))
+    with pytest.raises(ModelUnavailableError, match="no voice `x`"):
+        run(["word"] * 3, cluster)
+
+
+def test_workers_that_never_start_are_told_with_what_the_cluster_has() -> None:
+    with pytest.raises(UsageError, match=r"within 0\.1 s.*needs 1 CPUs; there are 1 CPUs"):
+        run(["word"], SimulatedCluster(never_starts=True), start_timeout_s=0.1)
+
+
+def test_losing_all_workers_later_can_be_gone_on_from() -> None:
+    def dies(cluster: SimulatedCluster, worker: int) -> bool:
+        cluster.never_starts = len(cluster.call_sizes) > 6
+        return cluster.never_starts
+
+    cluster = SimulatedCluster(dies=dies)
+    with pytest.raises(StoppedError, match="run the same command again"):
+        run(["word"] * 400, cluster, start_timeout_s=0.2)
