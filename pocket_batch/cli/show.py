@@ -95,7 +95,8 @@ class RichReporter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if self._tasks:
+            self._bar.stop()
 
     def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
         """Print the text above the live line."""

@@ -11,7 +11,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -29,10 +28,8 @@ from pocket_batch.executors.cores import (
 from pocket_batch.executors.leases import lease_cores
 from pocket_batch.executors.pool import Pool, Reply
 from pocket_batch.executors.queue import Item, RetryQueue
-from pocket_batch.executors.session import SessionFolder, check_address, environment
+from pocket_batch.executors.session import SessionFolder, check_address, environment, within
 from pocket_batch.stages.synthesize import Synthesize
-
-logger = logging.getLogger(__name__)
 
 OBJECT_STORE_BYTES = 100 * 2**20
 OBJECT_STORE_BYTES_PER_WORKER = 12 * 2**20  # two calls of results
@@ -209,7 +206,7 @@ def joined(plan: Plan) -> Iterator[RayCluster]:
         try:
             check_address(plan.address)
             arguments = {"address": plan.address, "runtime_env": {"env_vars": threads}}
-            _within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
+            within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
         except (OSError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0] or f"no answer in {plan.start_timeout_s:g} s"
             raise UsageError(
@@ -219,26 +216,6 @@ def joined(plan: Plan) -> Iterator[RayCluster]:
         yield RayCluster(plan.spec, plan.num_workers)
     finally:
         _disconnect()
-
-
-def _within(timeout_s: float, action: Callable[[], None]) -> None:
-    """Run an action that cannot be interrupted, but not wait for it longer than that.
-
-    Raises:
-        TimeoutError: it has not ended in time; it goes on in a thread of its own.
-    """
-    outcome: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            action()
-            outcome.set_result(None)
-        except Exception as error:
-            logger.debug("joining a cluster failed", exc_info=True)
-            outcome.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    outcome.result(timeout_s)
 
 
 def _threads(num_cores: int) -> dict[str, str]:

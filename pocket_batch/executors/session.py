@@ -6,6 +6,7 @@ ends the processes that were left behind there and removes it.
 
 import contextlib
 import fcntl
+import logging
 import os
 import secrets
 import shutil
@@ -13,9 +14,13 @@ import signal
 import socket
 import stat
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 PARENT = Path("/tmp")  # sockets lie below, and their paths may have 107 bytes in all
 OLD_S = 3600.0
@@ -96,12 +101,13 @@ def _writes_to(folder: Path, descriptors: Path) -> bool:
 
 @contextlib.contextmanager
 def environment(changes: Mapping[str, str | None]) -> Iterator[None]:
-    """Set variables, or unset those of None, for the time of a `with` block."""
-    before = {name: os.environ.get(name) for name in changes}
+    """Set variables, or unset those of None, and leave all as they were after a `with` block."""
+    before = dict(os.environ)
     _apply(changes)
     try:
         yield
     finally:
+        _apply(dict.fromkeys(set(os.environ) - set(before)))
         _apply(before)
 
 
@@ -126,3 +132,23 @@ def check_address(address: str) -> None:
     if not host or not port.isdigit() or "/" in host:
         raise ValueError("an address is `host:port` of the head node, or `auto`")
     socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()
+
+
+def within(timeout_s: float, action: Callable[[], None]) -> None:
+    """Run an action that cannot be interrupted, but not wait for it longer than that.
+
+    Raises:
+        TimeoutError: it has not ended in time; it goes on in a thread of its own.
+    """
+    outcome: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            action()
+            outcome.set_result(None)
+        except Exception as error:
+            logger.debug("joining a cluster failed", exc_info=True)
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    outcome.result(timeout_s)

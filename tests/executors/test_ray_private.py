@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,14 +29,15 @@ session.PARENT = Path(sys.argv[1])
 voice = Voice("tone", "fake", "en", "CC0-1.0")
 texts = ["word " * 20] * 40 + ["crash: now"] + ["hang: now"] * 2
 requests = [Request(f"key-{i}", "", text, voice, i) for i, text in enumerate(texts)]
-names = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS", "RAY_USAGE_STATS_ENABLED")
-before = {name: os.environ.get(name) for name in names}
-handler = signal.getsignal(signal.SIGTERM)
+before = dict(os.environ)
+def handler(number, frame): pass
+signal.signal(signal.SIGTERM, handler)
+signal.signal(signal.SIGINT, handler)
 plan = Plan(WorkerSpec("fake", (voice,), 1))
 running = make_executor("ray", plan).run(requests, lambda: False, lambda event: None)
 for _ in range(40):
     next(running)
-assert {name: os.environ.get(name) for name in names} == before
+assert dict(os.environ) == before
 assert signal.getsignal(signal.SIGTERM) is handler
 print("running", flush=True)
 time.sleep(float(sys.argv[2]))
@@ -68,6 +69,7 @@ def start_driver(parent: Path, wait_s: float, home: Path) -> subprocess.Popen[st
         stderr=subprocess.PIPE,
         text=True,
         env=variables,
+        start_new_session=True,
     )
 
 
@@ -82,6 +84,23 @@ def test_closing_while_workers_crash_and_hang_leaves_nothing(parent: Path, tmp_p
     assert float(second.split()[1]) < 3.0
     assert processes_of(parent) == []
     assert list(parent.iterdir()) == []
+
+
+def test_a_signal_to_the_whole_process_group_reaches_the_driver_only(
+    parent: Path, tmp_path: Path
+) -> None:
+    driver = start_driver(parent, 2.0, tmp_path)
+    assert driver.stdout is not None
+    assert driver.stdout.readline() == "running\n"
+    before = set(processes_of(parent))
+    os.killpg(driver.pid, signal.SIGINT)  # as Ctrl-C does
+    os.killpg(driver.pid, signal.SIGTERM)  # as a service manager does
+    time.sleep(1.0)
+    assert _raylets(before) != []
+    assert _raylets(before) == _raylets(processes_of(parent))
+    output, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 0, errors
+    assert float(output.split()[1]) < 3.0
 
 
 def test_after_a_killed_driver_no_worker_goes_on_and_the_next_run_cleans_up(
@@ -103,6 +122,12 @@ def test_after_a_killed_driver_no_worker_goes_on_and_the_next_run_cleans_up(
     session.SessionFolder().close()
     assert processes_of(parent) == []
     assert list(parent.iterdir()) == []
+
+
+def _raylets(pids: Iterable[int]) -> list[int]:
+    """Those of the processes that are the node itself or its store of tables."""
+    commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids}
+    return sorted(pid for pid, c in commands.items() if b"raylet" in c or b"gcs_server" in c)
 
 
 def _workers(parent: Path) -> list[int]:

@@ -34,6 +34,18 @@ def test_a_text_becomes_an_audiobook_and_its_work_is_kept(story: Path, command: 
     assert not list(story.parent.rglob("*.part"))
 
 
+def test_the_finished_file_has_the_loudness_that_was_asked_for(
+    story: Path, command: Command
+) -> None:
+    from pyloudnorm import Meter
+
+    for target in (-23.0, -18.0):
+        output = story.with_name(f"story{target}.flac")
+        assert command(story, *TONE, "--target-lufs", target, "-o", output) == 0
+        samples = decode(output).astype(np.float64) / 32768
+        assert Meter(24_000).integrated_loudness(samples) == pytest.approx(target, abs=0.1)
+
+
 def test_a_repeated_sentence_is_spoken_once_and_heard_twice(story: Path, command: Command) -> None:
     command(story, *TONE, "--format", "wav")
     script = (story.parent / "story.work" / "segments.jsonl").read_text().splitlines()
