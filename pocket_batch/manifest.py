@@ -15,11 +15,13 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, get_type_hints
 
 from pocket_batch.errors import InputError, LockedError, writing
 
 T = TypeVar("T")
+
+_PLAIN: dict[Any, Any] = {str: str, int: int, float: (int, float)}
 
 
 def content_key(**parts: str | int | float) -> str:
@@ -59,6 +61,8 @@ class Manifest(Generic[T]):
         self.path = path
         self._kind = kind
         self._names = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        hints = get_type_hints(kind).items()
+        self._plain = {name: _PLAIN[hint] for name, hint in hints if hint in _PLAIN}
         self._file: Any = None
 
     def __enter__(self) -> Self:
@@ -95,14 +99,17 @@ class Manifest(Generic[T]):
         """
         if not self.path.exists():
             return
-        with self.path.open(encoding="utf-8", errors="replace") as file:
+        try:
+            file = self.path.open(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read ({error.strerror}).") from error
+        with file:
             for number, line in enumerate(file, 1):
                 if not line.endswith("\n"):
                     return  # torn: the process died while writing it
                 try:
-                    values = json.loads(line)
-                    yield self._kind(**{k: v for k, v in values.items() if k in self._names})
-                except (ValueError, TypeError, AttributeError) as error:
+                    yield self._item(json.loads(line))
+                except (ValueError, TypeError, RecursionError) as error:
                     raise InputError(
                         f"{self.path}:{number}: not a line of this manifest ({error}). "
                         "Remove the line, or start over with --fresh."
@@ -112,6 +119,15 @@ class Manifest(Generic[T]):
         """Write the whole manifest anew, atomically."""
         lines = (json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in items)  # type: ignore[call-overload]
         write_atomic(self.path, "".join(lines).encode())
+
+    def _item(self, values: object) -> T:
+        """A dataclass of a JSON object; plain fields must have their type."""
+        if not isinstance(values, dict):
+            raise TypeError("it is not an object")
+        for name, kind in self._plain.items():
+            if name in values and not isinstance(values[name], kind):
+                raise TypeError(f"`{name}` is {values[name]!r}")
+        return self._kind(**{k: v for k, v in values.items() if k in self._names})
 
     def _drop_torn_line(self) -> None:
         """Cut off what follows the last newline, so that the next append starts a line."""
@@ -177,13 +193,21 @@ class WorkFolder:
     def clear(self) -> None:
         """Remove what earlier runs left, for --fresh; the lock stays held."""
         for path in self.path.iterdir() if self.path.is_dir() else ():
-            if path.is_dir() and path.name == "audio":
-                shutil.rmtree(path)
-            elif path.name in WORK_FILES:
-                path.unlink()
+            if path.name in WORK_FILES:
+                with writing(path):
+                    _remove(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with what is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 WORK_FILES = (
+    "audio",
     "book.json",
     "dropped.jsonl",
     "segments.jsonl",

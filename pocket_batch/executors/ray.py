@@ -229,22 +229,32 @@ def _connect(variables: Mapping[str, str | None], **arguments: Any) -> None:
     with environment({**QUIET, **variables}):
         import ray
 
-        is_main = threading.current_thread() is threading.main_thread()
         logging.getLogger("ray").setLevel(logging.CRITICAL)
-        handler = signal.getsignal(signal.SIGTERM) if is_main else None
         _forget_last_instance()
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # inherited by what starts
-        try:
+        with _kept_sigterm():
             ray.init(
                 namespace=f"pocket-batch-{os.getpid()}",
                 log_to_driver=False,
                 configure_logging=False,
                 **arguments,
             )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            if handler is not None:
-                signal.signal(signal.SIGTERM, handler)
+
+
+@contextlib.contextmanager
+def _kept_sigterm() -> Iterator[None]:
+    """Keep what SIGTERM does while Ray starts, which sets a handler, or ends, which resets it.
+
+    Stop signals wait meanwhile, and processes that are started now never take them.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM) if is_main else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGTERM, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _forget_last_instance() -> None:
@@ -270,7 +280,8 @@ def _disconnect(then: Callable[[], None] | None = None) -> None:
 
     if then is not None and ray.is_initialized():
         threading.Thread(target=_after_disconnecting, args=(then,), daemon=True).start()
-    ray.shutdown()
+    with _kept_sigterm():
+        ray.shutdown()
 
 
 def _after_disconnecting(action: Callable[[], None]) -> None:

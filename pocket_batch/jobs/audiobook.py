@@ -82,7 +82,7 @@ def run_audiobook(
     work.acquire()
     try:
         record = RunRecord(
-            wanted, job.source, sha256, job.pipeline, voice, engine, list(job.command)
+            wanted, job.source, sha256, job.pipeline, voice, engine, list(job.command), job.output
         )
         record.earlier = earlier_results(work)
         record.times_s["plan"] = time.monotonic() - started
@@ -144,6 +144,8 @@ class _Run:
         Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
         if not mastered:
             raise OutputError(messages.nothing_spoken(job.source, self._failures))
+        self._record.is_writing = True
+        self._record.write(self._work)
         with self._timed("write"):
             files = self._write(plan, joiner, mastered)
         self._finish(plan, check, files, time.monotonic() - started)

@@ -22,6 +22,9 @@ _PACKAGES = (
 )  # fmt: skip
 
 
+WRITING = "writing"
+
+
 @dataclass(slots=True)
 class RunRecord:
     """The content of `run.json` while a run goes on. Times are seconds."""
@@ -33,12 +36,14 @@ class RunRecord:
     voice: Voice
     engine: Engine
     command: list[str]
+    target: Path
     status: str = "running"
     started_at: str = field(default_factory=lambda: _now())
     times_s: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     outputs: list[dict[str, Any]] = field(default_factory=list)
     executor: str = ""
+    is_writing: bool = False  # the output may exist, unfinished
     earlier: dict[str, Any] = field(
         default_factory=dict
     )  # results of other settings, by fingerprint
@@ -69,8 +74,12 @@ class RunRecord:
     def _results(self) -> dict[str, Any]:
         """Finished files by fingerprint, so that making an MP3 does not forget the M4B."""
         results = dict(self.earlier)
-        if self.outputs:
-            results[self.fingerprint] = {"status": self.status, "outputs": self.outputs}
+        if self.outputs or self.is_writing:
+            results[self.fingerprint] = {
+                "status": self.status if self.outputs else WRITING,
+                "target": str(self.target.resolve()),
+                "outputs": self.outputs,
+            }
         return results
 
 
@@ -114,9 +123,11 @@ def earlier_result(work: WorkFolder, output: Path, wanted: str, overwrite: bool)
     Raises:
         OutputError: something else is there, and `overwrite` is not set.
     """
-    result = earlier_results(work).get(wanted, {})
+    result = earlier_results(work).get(wanted)
     if result and _unchanged(result["outputs"], output):
         return str(result["status"])
+    if result and result["status"] == WRITING and result["target"] == str(output.resolve()):
+        return "none"  # a run that was stopped in the middle of these files: they are ours
     if output.exists() and not overwrite:
         raise OutputError(
             f"{output} exists, and is not what this command would make (another book, voice or "
@@ -144,9 +155,19 @@ def earlier_results(work: WorkFolder) -> dict[str, Any]:
     """The results that earlier runs recorded in this work folder, by fingerprint."""
     try:
         record = json.loads(work.file("run.json").read_text(encoding="utf-8"))
-        return dict(record["results"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return {key: result for key, result in record["results"].items() if _is_result(result)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
+
+
+def _is_result(value: object) -> bool:
+    """Whether a value of `results` has the form that `RunRecord` gives it."""
+    return (
+        isinstance(value, dict)
+        and {"status", "target", "outputs"} <= set(value)
+        and isinstance(value["outputs"], list)
+        and all(isinstance(output, dict) for output in value["outputs"])
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -37,7 +37,7 @@ class Check:
             self.num_cut_off += 1
             return "The engine reached its length limit before the end of the text."
         letters = sum(character.isalnum() for character in text)
-        rate = letters * utterance.sampling_rate_hz / utterance.num_samples
+        rate = letters * utterance.sampling_rate_hz / max(1, utterance.num_samples)
         if letters < MIN_LETTERS:
             return ""
         if rate < self._settings.min_letters_per_s:

@@ -48,11 +48,12 @@ class Joiner:
         self._work = work
         self._settings = settings
         self.sampling_rate_hz = sampling_rate_hz
-        self._failed: set[str] = set()
+        self._num_samples: dict[str, int] = {}
 
-    def leave_out(self, key: str) -> None:
-        """The utterance failed: its place stays empty but for the pause."""
-        self._failed.add(key)
+    def expect(self, item: Utterance | Failure) -> None:
+        """Take note of how long an utterance is; a failed one leaves its pause alone."""
+        if isinstance(item, Utterance):
+            self._num_samples[item.key] = item.num_samples
 
     def pieces(self, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[Pcm]:
         """The PCM of some lines, shape (num_samples,) each: speech with the pause that follows.
@@ -63,15 +64,17 @@ class Joiner:
         if lead_in:
             yield silence(self._settings.lead_in_ms, self.sampling_rate_hz)
         for line in lines:
-            if line.key in self._failed:
-                yield silence(line.pause_after_ms, self.sampling_rate_hz)
-            else:
+            if line.key in self._num_samples:
                 yield self._piece(line)
+            else:
+                yield silence(line.pause_after_ms, self.sampling_rate_hz)
 
     def _piece(self, line: ScriptLine) -> Pcm:
         path = self._work.audio(line.key)
         try:
             speech = decode_flac(path)
+            if len(speech) != self._num_samples[line.key]:
+                raise AudioError(f"{len(speech)} samples, not {self._num_samples[line.key]}")
         except (AudioError, OSError) as error:
             path.unlink(missing_ok=True)
             raise OutputError(
@@ -112,8 +115,7 @@ class Master:
         measured: dict[tuple[int, int], Future[Measurement]] = {}
         with _pool(self._num_threads) as pool:
             for item in items:
-                if isinstance(item, Failure):
-                    self._joiner.leave_out(item.key)
+                self._joiner.expect(item)
                 for span in spans_of.pop(item.key, ()):
                     waiting[id(span)] -= 1
                     if not waiting[id(span)]:

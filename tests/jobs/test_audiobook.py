@@ -13,7 +13,11 @@ import numpy as np
 import pytest
 
 from pocket_batch.audio.ffmpeg import decode
+from pocket_batch.config import load_pipeline
 from pocket_batch.data import Failure, Suspect, Utterance
+from pocket_batch.errors import StoppedError
+from pocket_batch.jobs.audiobook import AudiobookJob, run_audiobook
+from pocket_batch.jobs.progress import Progress, Silent
 from pocket_batch.manifest import Manifest
 
 Command = Callable[..., int]
@@ -209,6 +213,40 @@ def test_a_run_that_is_stopped_goes_on_and_ends_with_the_same_samples(
     calm = story.parent / "calm.wav"
     assert command(story, *options, "-o", calm) == 0
     np.testing.assert_array_equal(decode(story.parent / "story.wav"), decode(calm))
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_run_that_is_stopped_while_encoding_may_replace_what_it_had_begun(
+    story: Path, split: bool
+) -> None:
+    overrides = {"voice": "tone", "executor.name": "local", "write.split_chapters": split}
+    pipeline = load_pipeline(None, {**overrides, "write.format": "flac"})
+    output = story.with_name("story" if split else "story.flac")
+    job = AudiobookJob(story, output, story.with_name("story.work"), pipeline)
+    stopping = EncodingStopper()
+    with pytest.raises(StoppedError):
+        run_audiobook(job, stopping, stopping.is_encoding)
+    if split:
+        (output / "01 - Chapter 1. Out.flac").touch()
+    else:
+        output.touch()  # killed between naming the file and recording it
+    run_audiobook(job, Silent())
+    made = sorted(output.glob("*.flac")) if split else [output]
+    assert len(made) == (2 if split else 1)
+    assert all(len(decode(path)) > 24_000 for path in made)
+
+
+class EncodingStopper(Silent):
+    """Asks to stop as soon as the encoder has begun."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+
+    def progress(self, snapshot: Progress) -> None:
+        self._phase = snapshot.phase
+
+    def is_encoding(self) -> bool:
+        return self._phase == "encoding"
 
 
 def test_a_second_run_on_the_same_work_folder_is_refused(

@@ -25,7 +25,7 @@ SCRIPT = (
 
 
 def spoken(key: str) -> Utterance:
-    return Utterance(key, key, RATE, RATE, "eos", 0, 0, 0, 0.0)
+    return Utterance(key, key, RATE // 2, RATE, "eos", 0, 0, 0, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +39,14 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> WorkFolder:
 
 
 def joiner(work: WorkFolder) -> Joiner:
-    return Joiner(work, MasterSettings(), RATE)
+    made = Joiner(work, MasterSettings(), RATE)
+    for key in KEYS:
+        made.expect(spoken(key))
+    return made
 
 
 def run(work: WorkFolder, items: list[Utterance | Failure], threads: int = 2) -> list[Mastered]:
-    return list(Master(work, joiner(work), SCRIPT, threads).run(items))
+    return list(Master(work, Joiner(work, MasterSettings(), RATE), SCRIPT, threads).run(items))
 
 
 @settings(
@@ -89,9 +92,12 @@ def test_a_chapter_of_which_everything_failed_is_left_out(work: WorkFolder) -> N
     assert [m.chapter.number for m in run(work, items)] == [2]
 
 
-def test_damaged_audio_is_removed_and_named(work: WorkFolder, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "flac", [b"fLaC" + bytes(100), encode_flac(np.zeros(99, np.float32), RATE)]
+)
+def test_damaged_audio_is_removed_and_named(flac: bytes, tmp_path: Path) -> None:
     broken = WorkFolder(tmp_path)
-    broken.store_audio("00", b"fLaC" + bytes(100))
+    broken.store_audio("00", flac)
     line = ScriptLine("00", "001-0001", 0)
     with pytest.raises(OutputError, match="segment 001-0001 is damaged"):
         list(joiner(broken).pieces([line], lead_in=False))
