@@ -1,7 +1,5 @@
-"""`python -m pocket_batch` is the command `pocket-batch`."""
+"""`python -m pocket_batch` is the program `pocket-batch`."""
 
-import sys
+from pocket_batch.cli.main import program
 
-from pocket_batch.cli.main import main
-
-sys.exit(main())
+program()

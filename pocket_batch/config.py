@@ -5,6 +5,7 @@ them when a file is read, so that importing this module stays cheap.
 """
 
 import difflib
+import os
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
@@ -20,6 +21,9 @@ Loudness = Literal["lufs", "acx"]
 ExecutorName = Literal["auto", "ray", "local"]
 
 T = TypeVar("T")
+
+# What the YAML reader lets through for dates, numbers and nesting that make no sense.
+_BAD_SCALARS = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +102,12 @@ def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipe
     Raises:
         UsageError: the file is missing or not YAML, a key is unknown or a value does not fit.
     """
-    path = path or shipped("pipelines") / "audiobook.yaml"
-    raw = _read_yaml(path)
+    raw = _read_yaml(path or shipped("pipelines") / "audiobook.yaml")
     for dotted, value in overrides.items():
         _override(raw, dotted, value)
-    settings = _checked(AudiobookPipeline, raw, path.name)
-    _check_ranges(settings, path.name)
+    origin = path.name if path else "settings"
+    settings = _checked(AudiobookPipeline, raw, origin)
+    _check_ranges(settings, origin)
     return settings
 
 
@@ -122,28 +126,31 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         )
     try:
         return key.strip(), yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise UsageError(f"--set {key}: the value `{value}` is not YAML. {error}") from error
+    except (yaml.YAMLError, *_BAD_SCALARS) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"--set {key}: the value `{value:.60}` is not YAML ({reason}).") from error
 
 
-def load_voices(extra_folder: Path | None = None) -> dict[str, Voice]:
+def load_voices(extra_folder: Path | None = None) -> tuple[dict[str, Voice], list[str]]:
     """All voices by name: the shipped ones, then those of the user's folder, which win.
 
-    Raises:
-        UsageError: a voice file is not valid.
+    Returns:
+        The voices, and a sentence about each file that is not valid: it hurts only who asks for it.
     """
     voices: dict[str, Voice] = {}
+    problems: list[str] = []
     for folder in (shipped("voices"), extra_folder or user_folder() / "voices"):
-        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
-            voice = _checked(Voice, _read_yaml(path), path.name)
-            voices[voice.name] = voice
-    return voices
+        for path in sorted(folder.glob("*.yaml")) if os.access(folder, os.R_OK | os.X_OK) else ():
+            try:
+                voice = _checked(Voice, _read_yaml(path), str(path))
+                voices[voice.name] = voice
+            except UsageError as error:
+                problems.append(str(error))
+    return voices, problems
 
 
 def user_folder() -> Path:
     """`pocket-batch` in the user's configuration folder (XDG_CONFIG_HOME, else ~/.config)."""
-    import os
-
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else Path(os.path.expanduser("~/.config"))) / "pocket-batch"
 
@@ -173,8 +180,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}).") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path.name}: not valid YAML. {error}") from error
+    except (yaml.YAMLError, *_BAD_SCALARS) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"{path}: not valid YAML ({reason}).") from error
     if not isinstance(raw, dict):
         raise UsageError(f"{path.name}: expected settings, one `key: value` a line, found none.")
     return raw
@@ -198,6 +206,8 @@ def _checked(kind: type[T], raw: dict[str, Any], origin: str) -> T:
     adapter = TypeAdapter(_forbid_extra(kind, ConfigDict(extra="forbid")))
     try:
         return adapter.validate_python(raw)
+    except RecursionError as error:
+        raise UsageError(f"{origin}: its values are nested too deeply.") from error
     except ValidationError as error:
         raise UsageError(_sentence(error.errors()[0], kind, origin)) from error
 
@@ -219,9 +229,11 @@ def _sentence(error: "ErrorDetails", kind: type, origin: str) -> str:
         return f"{origin}: `{dotted}` is not a setting. {nearest(location[-1], known)}"
     if error["type"] == "missing":
         return f"{origin}: `{dotted}` is missing."
-    found = error.get("input")
-    hint = " In YAML, `no`, `off` and `yes` are truth values: quote them." * isinstance(found, bool)
-    return f"{origin}: `{dotted}` is {found!r}. {error['msg']}.{hint}"
+    found = f"{error.get('input')!r:.60}"
+    hint = " In YAML, `no`, `off` and `yes` are truth values: quote them." * isinstance(
+        error.get("input"), bool
+    )
+    return f"{origin}: `{dotted}` is {found}. {error['msg']}.{hint}"
 
 
 def _inner(kind: type, path: list[str]) -> Any:

@@ -43,6 +43,10 @@ class AudioError(OutputError):
     """Samples cannot be processed as asked, such as silence that should be normalised."""
 
 
+class DamagedAudioError(OutputError):
+    """The audio of an utterance in the work folder is not what was stored there."""
+
+
 class LockedError(PocketBatchError):
     """Another run holds the work folder."""
 

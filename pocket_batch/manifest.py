@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, get_type_hints
 
-from pocket_batch.errors import InputError, LockedError, writing
+from pocket_batch.errors import InputError, LockedError, OutputError, writing
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Manifest(Generic[T]):
     def __enter__(self) -> Self:
         self._drop_torn_line()
         with writing(self.path):
-            self._file = self.path.open("a", encoding="utf-8")
+            self._file = self.path.open("a", encoding="utf-8", errors="backslashreplace")
         return self
 
     def __exit__(
@@ -91,11 +91,14 @@ class Manifest(Generic[T]):
             self._file.write(line + "\n")
             self._file.flush()
 
-    def read(self) -> Iterator[T]:
+    def read(self, damaged: list[str] | None = None) -> Iterator[T]:
         """All whole lines; none when there is no file. Keys unknown to this version are ignored.
 
+        Args:
+            damaged: collects the places of lines that are not what this manifest holds.
+
         Raises:
-            InputError: a line in the middle is not what this manifest holds.
+            InputError: there is such a line, and no list to collect it.
         """
         if not self.path.exists():
             return
@@ -110,6 +113,9 @@ class Manifest(Generic[T]):
                 try:
                     yield self._item(json.loads(line))
                 except (ValueError, TypeError, RecursionError) as error:
+                    if damaged is not None:
+                        damaged.append(f"{self.path}:{number}")
+                        continue
                     raise InputError(
                         f"{self.path}:{number}: not a line of this manifest ({error}). "
                         "Remove the line, or start over with --fresh."
@@ -118,7 +124,7 @@ class Manifest(Generic[T]):
     def replace(self, items: list[T]) -> None:
         """Write the whole manifest anew, atomically."""
         lines = (json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in items)  # type: ignore[call-overload]
-        write_atomic(self.path, "".join(lines).encode())
+        write_atomic(self.path, "".join(lines).encode("utf-8", "backslashreplace"))
 
     def _item(self, values: object) -> T:
         """A dataclass of a JSON object; plain fields must have their type."""
@@ -167,8 +173,13 @@ class WorkFolder:
 
         Raises:
             LockedError: another run holds it.
-            OutputError: the folder cannot be made or written.
+            OutputError: the folder cannot be made or written, or it holds files of others.
         """
+        if self.path.is_dir() and any(self.path.iterdir()) and not self.file("lock").is_file():
+            raise OutputError(
+                f"{self.path} is not a work folder of this program, and not empty. "
+                "Name another one with --work."
+            )
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = self.file("lock").open("a+", encoding="utf-8")

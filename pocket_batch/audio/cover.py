@@ -38,6 +38,16 @@ def usable_cover(cover: Cover) -> Cover:
         raise InputError(f"The cover ({cover.media_type}) cannot be read: {error}.") from error
 
 
+def jpeg_of(cover: Cover) -> bytes:
+    """The bytes of a usable cover as JPEG."""
+    from PIL import Image
+
+    if cover.media_type == "image/jpeg":
+        return cover.data
+    with Image.open(io.BytesIO(cover.data)) as picture:
+        return _as_jpeg(picture)
+
+
 def _as_jpeg(picture: "Image") -> bytes:
     """Flatten on white, since JPEG has no transparency, and shrink to MAX_SIDE."""
     from PIL import Image

@@ -1,6 +1,7 @@
 """Utterances as 16-bit FLAC: the same samples always give the same bytes."""
 
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def decode_flac(source: bytes | Path) -> Pcm:
     import soundfile
 
     name = "the FLAC data" if isinstance(source, bytes) else str(source)
-    opened = io.BytesIO(source) if isinstance(source, bytes) else source
+    opened = io.BytesIO(source) if isinstance(source, bytes) else os.fsencode(source)
     try:
         pcm, _ = soundfile.read(opened, dtype="int16", always_2d=True)  # (S, C)
     except (soundfile.LibsndfileError, OSError) as error:

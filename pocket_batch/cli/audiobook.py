@@ -8,10 +8,11 @@ examples:
   pocket-batch book.epub --set segment.pauses.paragraph_ms=900
 
 Stop it at any time: the same command goes on where it was. Run it again when it is done, and
-nothing happens; change a sentence or the format, and only what changed is done again.
+nothing happens. Change a sentence of the book and give --overwrite: only that is spoken again.
 """
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -31,6 +32,9 @@ from pocket_batch.config import (
     parse_assignment,
 )
 from pocket_batch.errors import UsageError
+
+MAX_CHAPTERS = 100_000
+_ALIASES = {"m4a": "m4b"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,13 +97,22 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the audiobook the arguments ask for."""
     from pocket_batch.jobs.audiobook import AudiobookJob, dry_run, run_audiobook
+    from pocket_batch.sources.base import check_source
 
+    check_source(args.book)
+    if args.loudness == "acx" and args.target_lufs is not None:
+        raise UsageError("--loudness acx sets the level by itself: leave --target-lufs out.")
     pipeline = load_pipeline(args.pipeline, _overrides(args))
-    output = _output(args.book, args.output, pipeline)
+    if args.output and args.output.resolve() == args.book.resolve():
+        raise UsageError(f"-o {args.output} is the book itself. Give another name.")
+    output = _output(args.book, args.output, args.chapters, pipeline)
+    work = args.work or _work(args.book, args.output, output, pipeline)
+    if work.resolve() == output.resolve():
+        raise UsageError(f"--work and -o are both {output}. Give the work folder another name.")
     job = AudiobookJob(
         source=args.book,
         output=output,
-        work=args.work or output.with_name(_stem(output, pipeline) + ".work"),
+        work=work,
         pipeline=pipeline,
         chapters=parse_chapters(args.chapters or ""),
         language=args.language or "",
@@ -128,11 +141,11 @@ def parse_chapters(text: str) -> frozenset[int]:
         for part in text.split(",") if text else ():
             first, dash, last = part.partition("-")
             span = range(int(first), int(last if dash else first) + 1)
-            if not span or span.start < 1:
+            if not span or span.start < 1 or span.stop > MAX_CHAPTERS:
                 raise ValueError
             numbers.update(span)
     except ValueError as error:
-        raise UsageError(f"--chapters wants numbers like 1,3-5, not `{text}`.") from error
+        raise UsageError(f"--chapters wants numbers like 1,3-5, not `{text:.60}`.") from error
     return frozenset(numbers)
 
 
@@ -145,8 +158,9 @@ def stop_signals() -> Iterator[threading.Event]:
     def on_signal(number: int, frame: object) -> None:
         stopped.set()
         signal.signal(number, before[number])
+        os.write(2, b"Stopping; once more ends at once.\n")  # print may be busy just now
 
-    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
+    for number in (int(signal.SIGINT), int(signal.SIGTERM), int(signal.SIGHUP)):
         before[number] = signal.signal(number, on_signal)
     try:
         yield stopped
@@ -176,33 +190,49 @@ def _overrides(args: argparse.Namespace) -> dict[str, Any]:
 def _workers(text: str | None) -> int | None:
     if text is None or text == "auto":
         return None
-    if not text.isdigit():
-        raise UsageError(f"--workers wants a number or `auto`, not `{text}`.")
-    return int(text)
+    try:
+        return int(text)
+    except ValueError as error:
+        raise UsageError(f"--workers wants a number or `auto`, not `{text:.60}`.") from error
 
 
 def _format_of(output: Path | None) -> str | None:
     """`-o book.mp3` asks for MP3 without another option."""
-    suffix = output.suffix.lower().lstrip(".") if output else ""
-    return suffix if suffix in get_args(FileFormat) else None
+    suffix = output.suffix.lower().lstrip(".") if output and not output.is_dir() else ""
+    return _ALIASES.get(suffix, suffix if suffix in get_args(FileFormat) else None)
 
 
-def _output(book: Path, output: Path | None, pipeline: AudiobookPipeline) -> Path:
-    """Where the result goes: beside the book, in a folder that is given, or at a name."""
+def _output(
+    book: Path, output: Path | None, chapters: str | None, pipeline: AudiobookPipeline
+) -> Path:
+    """Where the result goes: beside the book, in a folder that is given, or at a name.
+
+    Some chapters alone get a name of their own, so that a trial never stands for the book.
+    """
     kind = pipeline.write.format
-    name = book.stem if pipeline.write.split_chapters else f"{book.stem}.{kind}"
-    if output is None:
-        return book.with_name(name)
+    name = f"{book.stem} (chapters {chapters})" if chapters else book.stem
     if pipeline.write.split_chapters:
-        return output
+        if output is not None and _format_of(output):
+            raise UsageError(f"-o {output}: --split-chapters makes a folder. Name one.")
+        return output or book.with_name(name)
+    if output is None:
+        return book.with_name(f"{name}.{kind}")
     if output.is_dir():
-        return output / name
+        return output / f"{name}.{kind}"
     if not output.suffix:
         return output.with_name(f"{output.name}.{kind}")
-    if _format_of(output) not in (kind, None):
-        raise UsageError(f"-o {output} does not fit the format {kind}: give one of the two.")
+    if _format_of(output) != kind:
+        known = ", ".join(f".{name}" for name in (*get_args(FileFormat), *_ALIASES))
+        raise UsageError(
+            f"-o {output} does not fit the format {kind}. The suffixes are {known}; give the one "
+            "of the format, or leave --format out."
+        )
     return output
 
 
-def _stem(output: Path, pipeline: AudiobookPipeline) -> str:
-    return output.name if pipeline.write.split_chapters else output.stem
+def _work(book: Path, given: Path | None, output: Path, pipeline: AudiobookPipeline) -> Path:
+    """The work folder beside the output: one for a book, whatever is made of it."""
+    if given is None or given.is_dir():
+        return output.with_name(f"{book.stem}.work")
+    stem = output.name if pipeline.write.split_chapters else output.stem
+    return output.with_name(f"{stem}.work")

@@ -15,6 +15,8 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pocket_batch.errors import PocketBatchError
+
 MARK = "POCKET_BATCH_BENCH"
 SAMPLE_INTERVAL_S = 0.1
 WORDS_PER_CHAPTER = 3_000
@@ -83,7 +85,7 @@ def measure(command: list[str]) -> Usage:
     """Run a command and watch all processes that inherit its environment.
 
     Raises:
-        RuntimeError: the command failed.
+        PocketBatchError: the command failed.
     """
     mark = f"{MARK}={uuid.uuid4().hex}"
     environment = os.environ | dict([mark.split("=")])
@@ -101,7 +103,7 @@ def measure(command: list[str]) -> Usage:
         output.seek(0)
         usage.output = output.read()
     if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{usage.output}")
+        raise PocketBatchError(f"{' '.join(command)} ended with {process.returncode}.")
     for pid, (name, seconds) in cpu.items():
         kind = "driver" if pid == process.pid else name
         usage.by_kind[kind] = usage.by_kind.get(kind, 0.0) + seconds

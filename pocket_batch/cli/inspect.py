@@ -52,7 +52,7 @@ def _show(book: Book, with_dropped: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pocket_batch.jobs.plan import LETTERS_PER_S
+    from pocket_batch.jobs.plan import PROSE_LETTERS_PER_S
     from pocket_batch.jobs.words import duration, plural
 
     console = Console(highlight=False)
@@ -75,7 +75,7 @@ def _show(book: Book, with_dropped: bool) -> None:
         letters = sum(len(block.text) for block in chapter.blocks)
         title = "  " * (chapter.level - 1) + chapter.title
         table.add_row(
-            str(chapter.number), title, f"{num_words:,}", duration(letters / LETTERS_PER_S)
+            str(chapter.number), title, f"{num_words:,}", duration(letters / PROSE_LETTERS_PER_S)
         )
     console.print()
     console.print(table, markup=False)
@@ -83,7 +83,7 @@ def _show(book: Book, with_dropped: bool) -> None:
     total = sum(num_words for _, num_words in _words(book))
     console.print(
         f"\n{plural(len(book.chapters), 'chapter')}, {plural(total, 'word')}, "
-        f"about {duration(letters / LETTERS_PER_S)} of audio."
+        f"about {duration(letters / PROSE_LETTERS_PER_S)} of audio."
     )
     for warning in book.warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)

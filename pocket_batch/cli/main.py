@@ -1,8 +1,11 @@
 """The entry point: which command, its arguments, and the exit code of what it raises."""
 
 import argparse
+import io
+import json
 import os
 import shlex
+import signal
 import sys
 import traceback
 from importlib import import_module
@@ -28,8 +31,9 @@ exit codes:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command; the exit code is that of ARCHITECTURE section 7."""
+    """Run a command and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    _make_streams_safe()
     name, rest = _split_command(argv)
     module = import_module(f"pocket_batch.cli.{name}")
     parser = argparse.ArgumentParser(
@@ -42,10 +46,31 @@ def main(argv: list[str] | None = None) -> int:
     module.add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show stack traces")
     parser.add_argument("--version", action="version", version=f"pocket-batch {_version()}")
-    args = parser.parse_args(rest)
-    code = _run(module.run, args, argv)
-    _leave(code)
-    return code
+    return _run(module.run, parser.parse_args(rest), argv)
+
+
+def program() -> None:
+    """The program `pocket-batch`: run a command and end the process.
+
+    Once Ray was used it ends at once: the threads that Ray leaves can abort a normal exit.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until a run takes it over
+    code = main()
+    if "ray" in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _make_streams_safe() -> None:
+    """Closed streams lead nowhere, and a character that a terminal cannot show is no error."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _split_command(argv: list[str]) -> tuple[str, list[str]]:
@@ -59,15 +84,15 @@ def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ig
     try:
         return int(command(args))
     except StoppedError as error:
-        print(f"{error}\nTo go on: {_same_command(argv)}", file=sys.stderr)
+        _tell(args, error.exit_code, f"{error}\nTo go on: {_same_command(argv)}")
         return error.exit_code
     except PocketBatchError as error:
         if args.debug:
             traceback.print_exc()
-        print(f"pocket-batch: {error}", file=sys.stderr)
+        _tell(args, error.exit_code, f"pocket-batch: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        print(f"Stopped at once. To go on: {_same_command(argv)}", file=sys.stderr)
+        _tell(args, StoppedError.exit_code, f"Stopped. To go on: {_same_command(argv)}")
         return StoppedError.exit_code
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the reader, such as `head`, has left
@@ -83,17 +108,19 @@ def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ig
         return 1
 
 
+def _tell(args: argparse.Namespace, code: int, text: str) -> None:
+    """Print an error, and in a JSON log its event too, so that each log ends with what became."""
+    print(text, file=sys.stderr)
+    if getattr(args, "log_format", None) == "json":
+        print(json.dumps({"event": "error", "exit_code": code, "text": text}), flush=True)
+
+
 def _same_command(argv: list[str]) -> str:
     """The command line again, without what would throw the work away."""
-    return shlex.join(["pocket-batch", *(word for word in argv if word != "--fresh")])
-
-
-def _leave(code: int) -> None:
-    """End the process at once when Ray was used: its threads can abort a normal exit."""
-    if "ray" in sys.modules:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    program = [sys.executable, "-m", "pocket_batch"]
+    if not sys.argv[0].endswith("__main__.py"):
+        program = [sys.argv[0]]
+    return shlex.join([*program, *(word for word in argv if word != "--fresh")])
 
 
 def _epilog() -> str:

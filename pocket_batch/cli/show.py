@@ -5,12 +5,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from pocket_batch.jobs.progress import Level, Progress, Reporter
 from pocket_batch.jobs.words import duration
 
 FORMATS = ("rich", "plain", "json")
 PLAIN_INTERVAL_S = 10.0
+WIDE = 100  # columns
 
 
 @contextmanager
@@ -46,7 +48,7 @@ class JsonReporter:
 
     def _print(self, values: dict[str, object]) -> None:
         line = {"time": round(time.time(), 3), **values}
-        print(json.dumps(line, ensure_ascii=False, default=str), flush=True)
+        self._quiet |= not _printed(json.dumps(line, ensure_ascii=False, default=str), sys.stdout)
 
 
 class PlainReporter:
@@ -59,9 +61,9 @@ class PlainReporter:
     def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
         """Print the text; warnings say that they are."""
         if level == "warning":
-            print(f"Warning: {text}", file=sys.stderr, flush=True)
+            _printed(f"Warning: {text}", sys.stderr)
         elif not self._quiet:
-            print(text, file=sys.stderr, flush=True)
+            self._quiet |= not _printed(text, sys.stderr)
 
     def progress(self, snapshot: Progress) -> None:
         """Print a line, unless the last one is less than ten seconds old."""
@@ -69,7 +71,7 @@ class PlainReporter:
         if not self._quiet and now - self._shown >= PLAIN_INTERVAL_S:
             self._shown = now
             line = " · ".join(part for part in _parts(snapshot) if part)
-            print(line, file=sys.stderr, flush=True)
+            self._quiet |= not _printed(line, sys.stderr)
 
 
 class RichReporter:
@@ -77,26 +79,18 @@ class RichReporter:
 
     def __init__(self, quiet: bool) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bar
+        from rich.live import Live
 
         self._quiet = quiet
         self._console = Console(stderr=True, highlight=False)
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[rest]}"),
-            console=self._console,
-            transient=True,
-        )
-        self._tasks: dict[str, object] = {}
+        self._live = Live(console=self._console, transient=True, auto_refresh=False)
 
     def __enter__(self) -> "RichReporter":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._tasks:
-            self._bar.stop()
+        if self._live.is_started:
+            self._live.stop()
 
     def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
         """Print the text above the live line."""
@@ -107,20 +101,37 @@ class RichReporter:
 
     def progress(self, snapshot: Progress) -> None:
         """Move the bar."""
-        if self._quiet or not snapshot.total_audio_s:
+        from rich.text import Text
+
+        if self._quiet:
             return
-        if snapshot.phase not in self._tasks:
-            for task in self._tasks.values():
-                self._bar.remove_task(task)  # type: ignore[arg-type]
-            self._tasks = {snapshot.phase: self._bar.add_task(snapshot.phase, rest="")}
-            self._bar.start()
-        self._bar.update(
-            self._tasks[snapshot.phase],  # type: ignore[arg-type]
-            description=_parts(snapshot)[0],
-            completed=snapshot.audio_s,
-            total=snapshot.total_audio_s,
-            rest=" · ".join(part for part in _parts(snapshot)[1:] if part),
-        )
+        if not self._live.is_started and self._console.is_terminal:
+            self._live.start()
+        line = _bar_line(snapshot, self._console.width - 1)
+        self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+
+def _printed(line: str, stream: TextIO) -> bool:
+    """Print a line; False when nobody takes it, which is no reason to end hours of work."""
+    try:
+        print(line, file=stream, flush=True)
+    except OSError:  # the reader, such as `head`, has left, or a log's disk is full
+        return False
+    return True
+
+
+def _bar_line(p: Progress, width: int) -> str:
+    """Phase, bar and percentage, then as many figures as fit, the most wanted first."""
+    share = min(1.0, p.audio_s / p.total_audio_s) if p.total_audio_s else 1.0
+    bar_width = 20 if width >= WIDE else 10
+    bar = ("━" * round(share * bar_width)).ljust(bar_width, "┄")
+    head, *figures = _parts(p)
+    line = f"{head.split()[0]} {bar} {100 * share:3.0f} %"
+    for figure in sorted(filter(None, figures), key=lambda part: "left" not in part):
+        if len(line) + len(figure) + 3 > width:
+            break
+        line += f" · {figure}"
+    return line
 
 
 def _parts(p: Progress) -> list[str]:
@@ -129,10 +140,10 @@ def _parts(p: Progress) -> list[str]:
     speaking = p.phase == "speaking"
     return [
         f"{p.phase.capitalize()} {percent:3.0f} %",
-        f"{p.done:,}/{p.total:,} segments" if speaking else "",
-        f"{p.chapters_done}/{p.num_chapters} chapters" if speaking else "",
         f"{duration(p.audio_s)} of audio",
         f"{p.x_realtime:.0f}x real time",
+        f"{p.chapters_done}/{p.num_chapters} chapters" if speaking else "",
+        f"{p.done:,}/{p.total:,} segments" if speaking else "",
         f"{p.num_workers} worker{'s' * (p.num_workers != 1)}" if p.num_workers else "",
         f"{duration(p.eta_s)} left" if p.eta_s else "",
     ]

@@ -7,6 +7,7 @@ from pocket_batch.config import load_voices, user_folder
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    parser.add_argument("--all", action="store_true", help="those for tests too")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 
@@ -23,7 +24,10 @@ def run(args: argparse.Namespace) -> int:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("Voice", "Engine", "Language", "Licence", "Here", "What it is"):
         table.add_column(heading, overflow="fold")
-    for voice in load_voices().values():
+    voices, problems = load_voices()
+    for voice in voices.values():
+        if voice.engine == "fake" and not args.all:
+            continue
         try:
             make_engine(voice.engine).voice_key(voice)
             here = "yes"
@@ -37,5 +41,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         console = Console(highlight=False)
         console.print(table)
+        for problem in problems:
+            console.print(f"Warning: {problem}", style="yellow", markup=False)
         console.print(f"\nVoices of your own: a YAML file each in {user_folder() / 'voices'}.")
     return 0

@@ -207,7 +207,7 @@ def joined(plan: Plan) -> Iterator[RayCluster]:
             check_address(plan.address)
             arguments = {"address": plan.address, "runtime_env": {"env_vars": threads}}
             within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
-        except (OSError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, OverflowError) as error:
             reason = str(error).partition("\n")[0] or f"no answer in {plan.start_timeout_s:g} s"
             raise UsageError(
                 f"No Ray cluster answers at {plan.address} ({reason}). If it uses token "

@@ -9,7 +9,7 @@ from pathlib import Path
 from pocket_batch.config import AudiobookPipeline
 from pocket_batch.data import Failure, Suspect, Utterance
 from pocket_batch.engine.base import Engine
-from pocket_batch.errors import OutputError, PartialRunError, StoppedError
+from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
 from pocket_batch.executors.base import Executor, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
@@ -29,7 +29,7 @@ from pocket_batch.jobs.record import (
     earlier_results,
     fingerprint,
 )
-from pocket_batch.jobs.speak import choose_executor, finished, speak
+from pocket_batch.jobs.speak import choose_executor, finished, remove_damaged, speak
 from pocket_batch.manifest import Manifest, WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.sources.base import check_source, sha256_of_file
@@ -70,8 +70,11 @@ def run_audiobook(
         sha256, job.pipeline, job.chapters, job.language, engine.voice_key(voice), engine
     )
     work = WorkFolder(job.work)
-    if not job.fresh and earlier_result(work, job.output, wanted, job.overwrite) == "done":
+    earlier = earlier_result(work, job.output, wanted, job.overwrite)
+    if earlier and earlier["status"] == "done" and not job.fresh:
         reporter.note("already_done", messages.already_done(job.output), path=str(job.output))
+        if earlier["problem"]:
+            raise PartialRunError(earlier["problem"])
         return
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
@@ -90,7 +93,12 @@ def run_audiobook(
             work.clear()
         with _recorded(record, work):
             save_plan(plan, work)
-            _Run(job, engine, work, record, reporter, should_stop).make(plan)
+            try:
+                _Run(job, engine, work, record, reporter, should_stop).make(plan)
+            except DamagedAudioError as error:
+                reporter.note("damaged", str(error), "warning")
+                remove_damaged(work, finished(work, plan.requests).values())
+                _Run(job, engine, work, record, reporter, should_stop).make(plan)
     finally:
         work.release()
 
@@ -144,6 +152,7 @@ class _Run:
         Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
         if not mastered:
             raise OutputError(messages.nothing_spoken(job.source, self._failures))
+        earlier_result(self._work, job.output, self._record.fingerprint, job.overwrite)
         self._record.is_writing = True
         self._record.write(self._work)
         with self._timed("write"):
@@ -154,7 +163,8 @@ class _Run:
         """All utterances of the plan, counted and shown; failures are remembered."""
         done = finished(self._work, plan.requests)
         missing_s = plan.missing_audio_s(done)
-        check_space(self._job.work, self._job.output, plan, missing_s)
+        kind = self._job.pipeline.write.format
+        check_space(self._job.work, self._job.output, kind, plan, missing_s)
         if done:
             messages.tell_resume(self._reporter, len(done), len(plan.requests))
         meter = Meter(self._reporter, "speaking", len(plan.requests) - len(done), missing_s)
@@ -221,15 +231,17 @@ class _Run:
             "suspects": len(check.suspects),
             "dropped": len(plan.book.dropped),
         }
+        if self._failures or plan.book.has_gaps or check.num_cut_off:
+            record.problem = messages.partial(
+                self._job.output, self._failures, plan.book, check, self._work
+            )
         record.write(self._work)
         messages.tell_result(self._reporter, files, elapsed_s)
         messages.tell_work_folder(self._reporter, self._work.path)
         if check.suspects:
             messages.tell_suspects(self._reporter, len(check.suspects), self._work)
-        if self._failures or plan.book.has_gaps or check.num_cut_off:
-            raise PartialRunError(
-                messages.partial(self._job.output, self._failures, plan.book, check, self._work)
-            )
+        if record.problem:
+            raise PartialRunError(record.problem)
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
@@ -251,4 +263,4 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     _, engine = find_voice(job.pipeline.voice)
     plan = plan_audiobook(job.source, job.pipeline, job.chapters, job.language)
     messages.tell_plan(reporter, plan)
-    messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline.executor)
+    messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline)

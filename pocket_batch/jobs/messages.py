@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from pocket_batch.config import ExecutorSettings
+from pocket_batch.config import AudiobookPipeline
 from pocket_batch.data import Book, Failure, Voice
 from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
@@ -76,26 +76,28 @@ def tell_estimate(
     plan: AudiobookPlan,
     engine: Engine,
     output: Path,
-    settings: ExecutorSettings,
+    pipeline: AudiobookPipeline,
 ) -> None:
     """What a run would take, for --dry-run."""
+    settings = pipeline.executor
+    output_bytes = plan.audio_s * OUTPUT_BYTES_PER_S[pipeline.write.format]
     workers = settings.workers or max(1, usable_cores() // settings.cores_per_worker)
     seconds = plan.audio_s / (engine.x_realtime * workers) + plan.audio_s / WRITE_X_REALTIME
     reporter.note(
         "estimate",
         f"Would take about {duration(max(1, seconds))} with {plural(workers, 'worker')} of "
         f"{plural(settings.cores_per_worker, 'core')}, {size(plan.audio_s * WORK_BYTES_PER_S)} in "
-        f"the work folder and {size(plan.audio_s * OUTPUT_BYTES_PER_S)} for {output}. "
+        f"the work folder and {size(output_bytes)} for {output}. "
         "Nothing was spoken or written.",
         elapsed_s=round(seconds),
         work_bytes=round(plan.audio_s * WORK_BYTES_PER_S),
-        output_bytes=round(plan.audio_s * OUTPUT_BYTES_PER_S),
+        output_bytes=round(output_bytes),
     )
 
 
 def tell_resume(reporter: Reporter, num_done: int, total: int) -> None:
     """Part of the work is there from an earlier run."""
-    text = f"Going on: {num_done:,} of {plural(total, 'segment')} are spoken already."
+    text = f"Going on: {num_done:,} of {plural(total, 'segment')} already spoken."
     reporter.note("resume", text, num_done=num_done, total=total)
 
 
@@ -114,7 +116,7 @@ def tell_result(reporter: Reporter, files: list[WrittenFile], elapsed_s: float) 
         reporter.note(
             "written",
             f"Wrote {file.path}: {duration(file.duration_s)}, "
-            f"{plural(file.num_chapters, 'chapter')}, {file.lufs:.1f} LUFS, "
+            f"{plural(max(1, file.num_chapters), 'chapter')}, {file.lufs:.1f} LUFS, "
             f"{file.true_peak_dbtp:.1f} dBTP, {size(file.num_bytes)}.",
         )
     if len(files) > 1:
@@ -134,7 +136,7 @@ def tell_work_folder(reporter: Reporter, work: Path) -> None:
     """What stays behind, and what it is good for."""
     reporter.note(
         "work_folder",
-        f"{work} keeps the speech, so that another format or a changed line needs no new start. "
+        f"{work} keeps the speech, so that a change costs only what changed. "
         "Delete it when you are done.",
         path=str(work),
     )

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline, load_voices, nearest
@@ -14,12 +15,16 @@ from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.read import Read
 from pocket_batch.stages.segment import SegmentText
+from pocket_batch.text.language import guess_language
 
-# Estimates: English speech of the embedded voice, pauses included; FLAC of it, and AAC 64 kbit/s.
-LETTERS_PER_S = 16.0  # characters with spaces
+# Estimates: English speech of the embedded voice; FLAC of it, and AAC 64 kbit/s.
+PROSE_LETTERS_PER_S = 16.0  # with pauses
+LETTERS_PER_S = 18.4  # characters with spaces, without pauses; measured on a novel
 WORK_BYTES_PER_S = 26_000
-OUTPUT_BYTES_PER_S = 8_500
+OUTPUT_BYTES_PER_S = {"m4b": 8_500, "mp3": 24_000, "opus": 4_500, "flac": 24_000, "wav": 48_000}
 WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
+
+MAX_BLOCKS_TO_GUESS = 400
 
 # Three-letter codes that EPUBs use in place of the two-letter ones (ISO 639-2).
 _SHORT_CODES = {
@@ -38,15 +43,15 @@ class AudiobookPlan:
     segments: tuple[Segment, ...]
     script: tuple[ScriptChapter, ...]
     requests: tuple[Request, ...]
-    num_letters: int
 
     @property
     def audio_s(self) -> float:
-        """Estimated seconds of audio."""
-        return self.num_letters / LETTERS_PER_S
+        """Estimated seconds of audio, pauses included."""
+        letters = sum(len(segment.text) for segment in self.segments)
+        return letters / LETTERS_PER_S + sum(s.pause_after_ms for s in self.segments) / 1000
 
     def missing_audio_s(self, done: Collection[str]) -> float:
-        """Estimated seconds of audio that are not among the done keys; equal texts count once."""
+        """Estimated seconds of speech that are not among the done keys; equal texts count once."""
         letters = sum(len(r.text) for r in self.requests if r.key not in done)
         return letters / LETTERS_PER_S
 
@@ -57,11 +62,11 @@ def find_voice(name: str) -> tuple[Voice, Engine]:
     Raises:
         ModelUnavailableError: there is no voice of that name, or its engine or weights are missing.
     """
-    voices = load_voices()
+    voices, problems = load_voices()
     if name not in voices:
         raise ModelUnavailableError(
             f"There is no voice `{name}` on this machine. {nearest(name, list(voices))} "
-            "`pocket-batch voices` lists them."
+            f"`pocket-batch voices` lists them. {' '.join(problems)}".rstrip()
         )
     voice = voices[name]
     engine = make_engine(voice.engine)
@@ -100,7 +105,7 @@ def plan_audiobook(
     """
     voice, engine = find_voice(pipeline.voice)
     (book,) = Read(chapters).run([source])
-    language = _language(language or book.language, voice, source, asked=bool(language))
+    language = _language(book, language, voice, source)
     normalized = Normalize(language).run(book.chapters)
     stage = SegmentText(
         pipeline.segment, voice.name, language, engine.max_tokens, engine.count_tokens
@@ -119,7 +124,6 @@ def plan_audiobook(
         segments=tuple(segments),
         script=_script(book, segments, requests),
         requests=_unique(requests),
-        num_letters=sum(len(segment.text) for segment in segments),
     )
 
 
@@ -127,7 +131,8 @@ def save_plan(plan: AudiobookPlan, work: WorkFolder) -> None:
     """Write what was read, left out and planned: book.json, dropped.jsonl, segments.jsonl."""
     facts = asdict(replace(plan.book, chapters=(), dropped=(), cover=None))
     facts["chapters"] = [{"number": c.number, "title": c.title} for c in plan.book.chapters]
-    write_atomic(work.file("book.json"), json.dumps(facts, ensure_ascii=False, indent=1).encode())
+    text = json.dumps(facts, ensure_ascii=False, indent=1)
+    write_atomic(work.file("book.json"), text.encode("utf-8", "backslashreplace"))
     Manifest(work.file("dropped.jsonl"), Dropped).replace(list(plan.book.dropped))
     Manifest(work.file("segments.jsonl"), Segment).replace(list(plan.segments))
 
@@ -170,21 +175,28 @@ def _unique(requests: list[Request]) -> tuple[Request, ...]:
     return tuple(found.values())
 
 
-def _language(declared: str, voice: Voice, source: Path, asked: bool) -> str:
-    """The language to read in: the book's, which the voice must speak.
+def _language(book: Book, asked: str, voice: Voice, source: Path) -> str:
+    """The language to read in: the one asked for, declared or guessed, which the voice must speak.
 
     Raises:
         ModelUnavailableError: the voice speaks another one.
     """
-    primary = declared.replace("_", "-").split("-")[0].lower()
-    primary = _SHORT_CODES.get(primary, primary)
-    if primary in ("", "und", "mul", "zxx"):
-        return voice.language
-    if primary != voice.language.split("-")[0]:
-        says = "You asked for" if asked else f"{source.name} says its language is"
+    found, says = asked or book.language, "You asked for"
+    if not asked:
+        says = f"{source.name} says its language is"
+    if _primary(found) in ("", "und", "mul", "zxx"):
+        blocks = islice((b.text for c in book.chapters for b in c.blocks), MAX_BLOCKS_TO_GUESS)
+        found, says = guess_language(" ".join(blocks)), f"{source.name} seems to be written in"
+    if found and _primary(found) != _primary(voice.language):
         raise ModelUnavailableError(
-            f"{says} `{declared}`, and voice {voice.name} speaks {voice.language}. Choose a voice "
-            "of that language (`pocket-batch voices`), or give --language "
-            f"{voice.language.split('-')[0]} if the book is wrong about itself."
+            f"{says} `{found}`, and voice {voice.name} speaks {voice.language}. Choose a voice of "
+            "that language (`pocket-batch voices`), or give --language "
+            f"{_primary(voice.language)} if it is not so."
         )
-    return declared
+    return found or voice.language
+
+
+def _primary(tag: str) -> str:
+    """`en_GB`, `eng` and `en-US` -> `en`."""
+    first = tag.replace("_", "-").split("-")[0].lower()
+    return _SHORT_CODES.get(first, first)

@@ -37,13 +37,16 @@ def check_encoder(use_system: bool) -> None:
     find_ffmpeg(use_system)
 
 
-def check_space(work: Path, output: Path, plan: AudiobookPlan, missing_audio_s: float) -> None:
+def check_space(
+    work: Path, output: Path, file_format: str, plan: AudiobookPlan, missing_audio_s: float
+) -> None:
     """Make sure that the disks have room for what is still to be made.
 
     Raises:
         OutputError: naming what is needed and what is free.
     """
-    needs = {work: missing_audio_s * WORK_BYTES_PER_S, output: plan.audio_s * OUTPUT_BYTES_PER_S}
+    output_bytes = plan.audio_s * OUTPUT_BYTES_PER_S[file_format]
+    needs = {work: missing_audio_s * WORK_BYTES_PER_S, output: output_bytes}
     by_disk: dict[int, list[Path]] = {}
     for path in needs:
         by_disk.setdefault(_nearest_folder(path).stat().st_dev, []).append(path)

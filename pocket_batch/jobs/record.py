@@ -12,7 +12,7 @@ from typing import Any
 from pocket_batch.config import AudiobookPipeline, as_dict
 from pocket_batch.data import Voice
 from pocket_batch.engine.base import Engine
-from pocket_batch.errors import OutputError
+from pocket_batch.errors import OutputError, writing
 from pocket_batch.manifest import WorkFolder, content_key, write_atomic
 from pocket_batch.sources.base import sha256_of_file
 
@@ -44,6 +44,7 @@ class RunRecord:
     outputs: list[dict[str, Any]] = field(default_factory=list)
     executor: str = ""
     is_writing: bool = False  # the output may exist, unfinished
+    problem: str = ""  # what a finished output lacks
     earlier: dict[str, Any] = field(
         default_factory=dict
     )  # results of other settings, by fingerprint
@@ -69,7 +70,7 @@ class RunRecord:
             "results": self._results(),
         }
         text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-        write_atomic(work.file("run.json"), text.encode())
+        write_atomic(work.file("run.json"), text.encode("utf-8", "backslashreplace"))
 
     def _results(self) -> dict[str, Any]:
         """Finished files by fingerprint, so that making an MP3 does not forget the M4B."""
@@ -78,6 +79,7 @@ class RunRecord:
             results[self.fingerprint] = {
                 "status": self.status if self.outputs else WRITING,
                 "target": str(self.target.resolve()),
+                "problem": self.problem,
                 "outputs": self.outputs,
             }
         return results
@@ -113,27 +115,33 @@ def describe_outputs(paths: list[Path]) -> list[dict[str, Any]]:
     ]
 
 
-def earlier_result(work: WorkFolder, output: Path, wanted: str, overwrite: bool) -> str:
-    """What an earlier run left at `output`: `none`, `done`, or `partial` (some segments failed).
+def earlier_result(
+    work: WorkFolder, output: Path, wanted: str, overwrite: bool
+) -> dict[str, Any] | None:
+    """What an earlier run made at `output` with these settings, or None when there is nothing.
 
     Args:
         wanted: the fingerprint of this run.
         overwrite: whatever is there may be replaced.
 
+    Returns:
+        Its entry in `results`: `status` is `done`, or `partial` when some segments failed.
+
     Raises:
         OutputError: something else is there, and `overwrite` is not set.
     """
     result = earlier_results(work).get(wanted)
-    if result and _unchanged(result["outputs"], output):
-        return str(result["status"])
-    if result and result["status"] == WRITING and result["target"] == str(output.resolve()):
-        return "none"  # a run that was stopped in the middle of these files: they are ours
-    if output.exists() and not overwrite:
-        raise OutputError(
-            f"{output} exists, and is not what this command would make (another book, voice or "
-            "setting). Give --overwrite to replace it, or another name with -o."
-        )
-    return "none"
+    with writing(output):
+        if result and _unchanged(result["outputs"], output):
+            return dict(result)
+        if result and result["status"] == WRITING and result["target"] == str(output.resolve()):
+            return None  # a run that was stopped in the middle of these files: they are ours
+        if output.exists() and not overwrite:
+            raise OutputError(
+                f"{output} exists, and is not what this command would make (another book, voice "
+                "or setting). Give --overwrite to replace it, or another name with -o."
+            )
+    return None
 
 
 def _unchanged(outputs: list[dict[str, Any]], target: Path) -> bool:
@@ -164,7 +172,7 @@ def _is_result(value: object) -> bool:
     """Whether a value of `results` has the form that `RunRecord` gives it."""
     return (
         isinstance(value, dict)
-        and {"status", "target", "outputs"} <= set(value)
+        and {"status", "target", "problem", "outputs"} <= set(value)
         and isinstance(value["outputs"], list)
         and all(isinstance(output, dict) for output in value["outputs"])
     )

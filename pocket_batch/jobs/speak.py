@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from pocket_batch.audio.flac import decode_flac
 from pocket_batch.config import ExecutorSettings
 from pocket_batch.data import Failure, Request, Utterance, Voice
 from pocket_batch.engine.base import Engine
-from pocket_batch.errors import StoppedError
+from pocket_batch.errors import AudioError, StoppedError
 from pocket_batch.executors.base import (
     Executor,
     Plan,
@@ -22,10 +23,13 @@ RAY_START_S = 7.0
 
 
 def finished(work: WorkFolder, requests: Iterable[Request]) -> dict[str, Utterance]:
-    """The utterances of earlier runs that can be used: recorded, and their audio whole on disk."""
+    """The utterances of earlier runs that can be used: recorded, and their audio whole on disk.
+
+    A line that a crash of the machine damaged is passed over: its utterance is spoken again.
+    """
     wanted = {request.key for request in requests}
     manifest = Manifest(work.file("utterances.jsonl"), Utterance)
-    records = {u.key: u for u in manifest.read() if u.key in wanted}
+    records = {u.key: u for u in manifest.read(damaged=[]) if u.key in wanted}
     return {key: u for key, u in records.items() if _size(work.audio(key)) == u.num_bytes}
 
 
@@ -78,6 +82,21 @@ def speak(
     Manifest(work.file("failures.jsonl"), Failure).replace(failures)
     if should_stop():
         raise StoppedError("Stopped. Everything spoken so far is kept.")
+
+
+def remove_damaged(work: WorkFolder, done: Iterable[Utterance]) -> int:
+    """Decode the audio of utterances, remove what is damaged, and tell how many that were."""
+    num_removed = 0
+    for utterance in done:
+        path = work.audio(utterance.key)
+        try:
+            is_whole = len(decode_flac(path)) == utterance.num_samples
+        except AudioError:
+            is_whole = False
+        if not is_whole:
+            path.unlink(missing_ok=True)
+            num_removed += 1
+    return num_removed
 
 
 def _size(path: Path) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from pocket_batch.audio.cover import jpeg_of
 from pocket_batch.audio.metadata import ChapterSpan, one_line
 from pocket_batch.audio.tags import Tags, book_tags
 from pocket_batch.data import Book
@@ -26,7 +27,6 @@ from pocket_batch.outputs.threads import Tasks
 
 MAX_NAME_BYTES = 180  # of a file name without its ending; file systems allow 255 in all
 _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]+')  # `A/B: C?` -> `A_B_ C_`
-COVER_NAMES = {"image/jpeg": "cover.jpg", "image/png": "cover.png"}
 
 
 def write_split(
@@ -44,7 +44,7 @@ def write_split(
 ) -> list[WrittenFile]:
     """Write each chapter as a file of its own, numbered and titled, into `folder`.
 
-    Beside them `cover.jpg` (or `.png`) and a playlist `<book title>.m3u8`, which is written last.
+    Beside them `cover.jpg` and a playlist `<book title>.m3u8`, which is written last.
     Chapters without samples get no file and no number.
 
     Args:
@@ -102,7 +102,7 @@ class _Splitter:
         )
         cover = self._tags.cover
         if cover is not None:
-            replace_file(self._folder / COVER_NAMES[cover.media_type], cover.data)
+            replace_file(self._folder / "cover.jpg", jpeg_of(cover))
         playlist = self._folder / (safe_name(self._tags.album) + ".m3u8")
         replace_file(playlist, _playlist(self._tags, written).encode())
         return written

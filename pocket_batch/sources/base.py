@@ -1,6 +1,9 @@
 """The table of sources, and the way from a file to a `Book`."""
 
 import hashlib
+import os
+import stat
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -22,12 +25,12 @@ def read_book(path: Path) -> Book:
         InputError: there is no such file, no source for its suffix, or the source refuses it.
     """
     module, _, function = SOURCES[check_source(path)].partition(":")
-    try:
-        book = getattr(import_module(module), function)(path)
-    except PermissionError as error:
-        raise InputError(f"{path}: the file may not be read. Change its permissions.") from error
+    book = getattr(import_module(module), function)(path)
     assert isinstance(book, Book)
-    return book
+    if book.title.isprintable():
+        return book
+    # A title made of a file name may hold bytes that are no text.
+    return replace(book, title=book.title.encode("utf-8", "replace").decode())
 
 
 def check_source(path: Path) -> str:
@@ -36,10 +39,15 @@ def check_source(path: Path) -> str:
     Raises:
         InputError: there is no such file, or no source for its suffix.
     """
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        raise InputError(f"{path}: {reason}. Check the name and the folder.") from error
+    if stat.S_ISDIR(mode):
         raise InputError(f"{path}: a book file was expected, but this is a folder. Name one file.")
-    if not path.exists():
-        raise InputError(f"{path}: no such file. Check the name and the folder.")
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{path}: the file may not be read. Change its permissions.")
     suffix = path.suffix.lower()
     if suffix not in SOURCES:
         known = ", ".join(SOURCES)

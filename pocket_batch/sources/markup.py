@@ -85,7 +85,10 @@ def parse_xml(data: bytes, where: str) -> Markup:
 
 def local_name(element: Element) -> str:
     """`{http://www.w3.org/1999/xhtml}p` -> `p`, in lower case; empty for comments and the like."""
-    tag = element.tag
+    try:
+        tag = element.tag
+    except UnicodeDecodeError:  # a broken byte in a namespace, which lxml decodes only now
+        return ""
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
 

@@ -18,7 +18,7 @@ from pocket_batch.audio.measure import Measurement, combined, measure
 from pocket_batch.audio.pcm import Pcm
 from pocket_batch.config import MasterSettings
 from pocket_batch.data import Failure, MasteredChapter, ScriptChapter, ScriptLine, Utterance
-from pocket_batch.errors import AudioError, OutputError
+from pocket_batch.errors import AudioError, DamagedAudioError
 from pocket_batch.manifest import Manifest, WorkFolder
 
 SPAN_LINES = 128  # about ten minutes of speech
@@ -59,7 +59,7 @@ class Joiner:
         """The PCM of some lines, shape (num_samples,) each: speech with the pause that follows.
 
         Raises:
-            OutputError: the audio of an utterance is damaged.
+            DamagedAudioError: the audio of an utterance is damaged; it was removed.
         """
         if lead_in:
             yield silence(self._settings.lead_in_ms, self.sampling_rate_hz)
@@ -77,9 +77,9 @@ class Joiner:
                 raise AudioError(f"{len(speech)} samples, not {self._num_samples[line.key]}")
         except (AudioError, OSError) as error:
             path.unlink(missing_ok=True)
-            raise OutputError(
+            raise DamagedAudioError(
                 f"{path}: the audio of segment {line.segment_id} is damaged ({error}). "
-                "It was removed: run the same command again to speak it anew."
+                "It was removed, to be spoken anew."
             ) from error
         return utterance_piece(speech, self.sampling_rate_hz, line.pause_after_ms, self._settings)
 

@@ -4,10 +4,14 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from pocket_batch.audio.flac import encode_flac
 from pocket_batch.data import Failure, Request, Utterance
 from pocket_batch.engine.base import Engine, Output
 from pocket_batch.errors import AudioError, PocketBatchError
+
+SILENT = 0.001  # of full scale, -60 dB: speech is louder
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +72,8 @@ class Synthesize:
         """Encode what the engine made, unless it cannot be a recording."""
         if output.audio.size == 0:
             return _failure(request, "No audio came of this text.")
+        if float(np.abs(output.audio).max()) < SILENT:
+            return _failure(request, "The engine made nothing but silence of this text.")
         try:
             flac = encode_flac(output.audio, self.engine.sampling_rate_hz)
         except AudioError as error:

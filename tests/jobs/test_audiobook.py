@@ -122,6 +122,7 @@ def test_a_book_of_which_nothing_can_be_spoken_is_not_written(
 def test_an_utterance_that_was_cut_off_is_reported(story: Path, command: Command) -> None:
     story.write_text(story.read_text().replace("The door", "The noeos: door"))
     assert command(story, *TONE) == 10
+    assert command(story, *TONE) == 10  # "already done" is not "whole"
     suspects = list(Manifest(story.parent / "story.work" / "checks.jsonl", Suspect).read())
     assert [s.text.startswith("The noeos") for s in suspects] == [True]
 
@@ -134,7 +135,6 @@ def test_damaged_audio_is_found_and_spoken_again(story: Path, command: Command) 
     data[len(data) // 2] ^= 0xFF
     flac.write_bytes(bytes(data))
     words = (story, *TONE, "--format", "wav", "--overwrite", "--target-lufs")
-    assert command(*words, "-22") == 5
     assert command(*words, "-22") == 0
     assert command(*words, "-23") == 0
     np.testing.assert_array_equal(decode(story.parent / "story.wav"), calm)
@@ -148,6 +148,56 @@ def test_fresh_speaks_everything_again(story: Path, command: Command) -> None:
     assert flac.stat().st_mtime_ns != made
 
 
+def test_fresh_does_not_touch_what_is_not_its_own(story: Path, command: Command) -> None:
+    mine = story.parent / "precious"
+    (mine / "audio").mkdir(parents=True)
+    (mine / "audio" / "song.mp3").touch()
+    story.with_suffix(".m4b").write_text("my own file")
+    assert command(story, *TONE, "--fresh") == 5
+    assert story.with_suffix(".m4b").read_text() == "my own file"
+    assert command(story, *TONE, "--fresh", "--work", mine, "-o", story.with_name("x.m4b")) == 5
+    assert (mine / "audio" / "song.mp3").exists()
+
+
+def test_silence_is_never_shipped_as_speech(story: Path, command: Command) -> None:
+    story.write_text(story.read_text().replace("The door", "The silent: door"))
+    assert command(story, *TONE) == 10
+    failures = list(Manifest(story.parent / "story.work" / "failures.jsonl", Failure).read())
+    assert ["silence" in f.reason for f in failures] == [True]
+
+
+def test_a_text_in_another_language_is_refused_unless_the_user_knows_better(
+    tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = tmp_path / "german.txt"
+    book.write_text(
+        "Sie wartete, bis das Segel klein war, und dann setzte sie sich an den Tisch und begann, "
+        "einen Brief an die Stadt auf der anderen Seite der Bucht zu schreiben.\n",
+        encoding="utf-8",
+    )
+    assert command(book, *TONE) == 4
+    assert "seems to be written in `de`" in capsys.readouterr().err
+    assert command(book, *TONE, "--language", "en") == 0
+
+
+def test_a_name_that_is_no_text_and_one_that_is_a_link_work_as_any(
+    story: Path, command: Command
+) -> None:
+    odd = story.rename(story.parent / os.fsdecode(b"caf\xe9 'x' \xf0\x9f\x8c\x8a.txt"))
+    assert command(odd, *TONE) == 0
+    assert command(odd, *TONE) == 0
+    assert odd.with_suffix(".m4b").exists()
+
+
+def test_a_reader_of_the_log_that_leaves_does_not_end_the_run(story: Path) -> None:
+    shell = f"{sys.executable} -m pocket_batch {story} {' '.join(TONE[:4])} --log-format json"
+    done = subprocess.run(
+        ["bash", "-c", f"{shell} | head -1; exit ${{PIPESTATUS[0]}}"], check=False
+    )
+    assert done.returncode == 0
+    assert story.with_suffix(".m4b").exists()
+
+
 def test_a_dry_run_leaves_nothing_behind(
     story: Path, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,6 +208,7 @@ def test_a_dry_run_leaves_nothing_behind(
 
 def test_chosen_chapters_alone_are_spoken(story: Path, command: Command) -> None:
     assert command(story, *TONE, "--chapters", "2") == 0
+    assert (story.parent / "story (chapters 2).m4b").exists()
     script = (story.parent / "story.work" / "segments.jsonl").read_text()
     assert '"chapter": 2' in script
     assert '"chapter": 1' not in script
@@ -203,7 +254,7 @@ def test_a_run_that_is_stopped_goes_on_and_ends_with_the_same_samples(
     _, messages = run.communicate(timeout=20)
     assert run.returncode == (-9 if how == signal.SIGKILL else 75)
     if how != signal.SIGKILL:
-        assert "To go on: pocket-batch" in messages
+        assert f"To go on: {sys.executable} -m pocket_batch {story}" in messages
         assert json.loads((story.parent / "story.work/run.json").read_text())["status"] == "stopped"
     before = len(utterances(story.parent / "story.work"))
     assert before < 6

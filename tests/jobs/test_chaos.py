@@ -18,7 +18,7 @@ from pocket_batch.manifest import Manifest
 
 pytestmark = pytest.mark.slow
 SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
-ROUNDS = 2 if SHORT else 20
+ROUNDS = 1 if SHORT else 20
 
 
 def start(book: Path, output: Path) -> "subprocess.Popen[bytes]":
@@ -51,7 +51,7 @@ def ancestors(pid: int) -> list[int]:
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("chaos") / "book.epub"
-    write_book(path, 3_000)
+    write_book(path, 1_500 if SHORT else 3_000)
     return path
 
 

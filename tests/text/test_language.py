@@ -1,0 +1,40 @@
+"""The guess at the language of an undeclared text."""
+
+from pathlib import Path
+
+import pytest
+
+from pocket_batch.sources.base import read_book
+from pocket_batch.text.language import guess_language
+
+SAMPLES = {
+    "en": "She waited until the sail was small, and then she sat down at her desk and began to "
+    "write a letter to the town on the other side of the bay, which had not been told.",
+    "de": "Sie wartete, bis das Segel klein war, und dann setzte sie sich an den Tisch und begann, "
+    "einen Brief an die Stadt auf der anderen Seite der Bucht zu schreiben, die nicht ahnte.",
+    "fr": "Elle attendit que la voile fût petite, puis elle s'assit à la table et commença une "
+    "lettre pour les gens de la ville qui est de l'autre côté de la baie, mais pas pour nous.",
+    "es": "Esperó hasta que la vela fue pequeña, y cuando ella se sentó a la mesa empezó a "
+    "escribir una carta para los del pueblo que está al otro lado de la bahía, pero con calma.",
+    "it": "Aspettò che la vela fosse piccola, poi si sedette alla scrivania e cominciò una lettera "
+    "per la gente della città che era dall'altra parte della baia, ma non per noi, come anche lui.",
+    "ru": "Она подождала, пока парус не стал маленьким, а потом села за стол и начала писать.",
+    "ja": "彼女は帆が小さくなるまで待ち、それから机に向かって手紙を書き始めた。",
+}
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_a_paragraph_of_prose_tells_its_language(language: str) -> None:
+    assert guess_language(SAMPLES[language]) == language
+
+
+@pytest.mark.parametrize("text", ["", "No.", "1 2 3", "Xyzzy plugh. " * 30])
+def test_what_cannot_be_told_is_not_guessed(text: str) -> None:
+    assert guess_language(text) == ""
+
+
+def test_english_books_are_english(corpus: Path) -> None:
+    for name in ("pg-alice-epub3", "se-importance-of-being-earnest", "deb-developers-reference-en"):
+        book = read_book(corpus / "epub" / f"{name}.epub")
+        text = " ".join(block.text for chapter in book.chapters for block in chapter.blocks)
+        assert guess_language(text) == "en", name
