@@ -122,7 +122,7 @@ def _printed(line: str, stream: TextIO) -> bool:
 
 def _bar_line(p: Progress, width: int) -> str:
     """Phase, bar and percentage, then as many figures as fit, the most wanted first."""
-    share = min(1.0, p.audio_s / p.total_audio_s) if p.total_audio_s else 1.0
+    share = _share(p)
     bar_width = 20 if width >= WIDE else 10
     bar = ("━" * round(share * bar_width)).ljust(bar_width, "┄")
     head, *figures = _parts(p)
@@ -134,9 +134,16 @@ def _bar_line(p: Progress, width: int) -> str:
     return line
 
 
+def _share(p: Progress) -> float:
+    """What is done, 0 to 1; the length is an estimate, so the end is not told before it comes."""
+    if p.done >= p.total or not p.total_audio_s:
+        return 1.0
+    return min(0.99, p.audio_s / p.total_audio_s)
+
+
 def _parts(p: Progress) -> list[str]:
     """The pieces of a progress line, the phase first."""
-    percent = 100 * p.audio_s / p.total_audio_s if p.total_audio_s else 100.0
+    percent = 100 * _share(p)
     speaking = p.phase == "speaking"
     return [
         f"{p.phase.capitalize()} {percent:3.0f} %",
