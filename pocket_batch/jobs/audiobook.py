@@ -215,6 +215,7 @@ class _Run:
             encoded,
         )
         files = list(write.run(mastered))
+        meter.add(0.0, items=len(mastered))
         meter.finish()
         return files
 
