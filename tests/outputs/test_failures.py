@@ -11,9 +11,10 @@ import pytest
 
 from pocket_batch.audio import ffmpeg, tags
 from pocket_batch.data import Book
-from pocket_batch.errors import OutputError, StoppedError
+from pocket_batch.errors import LockedError, OutputError, StoppedError
 from pocket_batch.outputs import audiobook, folder
 from pocket_batch.outputs.audiobook import write_audiobook
+from pocket_batch.outputs.folder import work_folder
 from pocket_batch.outputs.formats import OUTPUTS, check_size
 
 RATE_HZ = 24_000
@@ -190,3 +191,22 @@ def test_a_wav_file_over_4_gib_is_refused_with_another_way() -> None:
     check_size(OUTPUTS["flac"], 30 * 3600 * RATE_HZ, "book.flac")
     with pytest.raises(OutputError, match="Write FLAC"):
         check_size(OUTPUTS["wav"], 25 * 3600 * RATE_HZ, "book.wav")
+
+
+def test_two_runs_cannot_write_one_target_at_the_same_time(tmp_path: Path) -> None:
+    target = tmp_path / "book.m4b"
+    with work_folder(target) as folder:
+        (folder / "part").touch()
+        with pytest.raises(LockedError, match="another run"), work_folder(target):
+            pass
+        assert (folder / "part").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_run_left_is_cleared_by_the_next(tmp_path: Path) -> None:
+    left = tmp_path / ".book.m4b.part"
+    left.mkdir()
+    (left / "half").touch()
+    with work_folder(tmp_path / "book.m4b") as folder:
+        assert list(folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
