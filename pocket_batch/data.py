@@ -79,6 +79,20 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user says about a book: which chapters to read, and what it is wrong about.
+
+    Empty means all chapters, or what the book says. `language` is a BCP 47 tag.
+    """
+
+    chapters: frozenset[int] = frozenset()
+    language: str = ""
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    cover: Cover | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Voice:
     """A voice by name, as its file in `voices/` states it; no audio and no weights."""
 

@@ -31,7 +31,8 @@ from pocket_batch.config import (
     load_pipeline,
     parse_assignment,
 )
-from pocket_batch.errors import UsageError
+from pocket_batch.data import Choices, Cover
+from pocket_batch.errors import InputError, UsageError
 
 MAX_CHAPTERS = 100_000
 _ALIASES = {"m4a": "m4b"}
@@ -52,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     out.add_argument("--chapters", metavar="1,3-5", help="only these, as `inspect` numbers them")
     out.add_argument("--language", metavar="CODE", help="if the book is wrong about its own")
+    out.add_argument("--title", metavar="TEXT", help="instead of the book's own")
+    out.add_argument(
+        "--author", action="append", default=[], metavar="NAME", help="likewise; may be given again"
+    )
+    out.add_argument("--cover", type=Path, metavar="PICTURE", help="likewise; any common format")
     out.add_argument("--target-lufs", type=float, metavar="LUFS", help="loudness (default: -23)")
     out.add_argument(
         "--loudness",
@@ -114,8 +120,7 @@ def run(args: argparse.Namespace) -> int:
         output=output,
         work=work,
         pipeline=pipeline,
-        chapters=parse_chapters(args.chapters or ""),
-        language=args.language or "",
+        choices=_choices(args),
         fresh=args.fresh,
         overwrite=args.overwrite,
         command=("pocket-batch", *sys.argv[1:]),
@@ -128,6 +133,30 @@ def run(args: argparse.Namespace) -> int:
         else:
             run_audiobook(job, reporter, stopped.is_set)
     return 0
+
+
+def _choices(args: argparse.Namespace) -> Choices:
+    """What the options say about the book.
+
+    Raises:
+        UsageError: the list of chapters makes no sense.
+        InputError: the cover is not a picture.
+    """
+    cover = None
+    if args.cover:
+        from pocket_batch.audio.cover import usable_cover
+
+        try:
+            cover = usable_cover(Cover(args.cover.read_bytes(), args.cover.suffix))
+        except OSError as error:
+            raise InputError(f"{args.cover}: cannot be read ({error.strerror}).") from error
+    return Choices(
+        chapters=parse_chapters(args.chapters or ""),
+        language=args.language or "",
+        title=args.title or "",
+        authors=tuple(args.author),
+        cover=cover,
+    )
 
 
 def parse_chapters(text: str) -> frozenset[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline
-from pocket_batch.data import Failure, Suspect, Utterance
+from pocket_batch.data import Choices, Failure, Suspect, Utterance
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
 from pocket_batch.executors.base import Executor, WorkerEvent
@@ -40,14 +40,13 @@ from pocket_batch.stages.write import Write
 
 @dataclass(frozen=True, slots=True)
 class AudiobookJob:
-    """What the user asked for. `chapters` empty means all; `language` empty means the book's."""
+    """What the user asked for."""
 
     source: Path
     output: Path
     work: Path
     pipeline: AudiobookPipeline
-    chapters: frozenset[int] = frozenset()
-    language: str = ""
+    choices: Choices = field(default_factory=Choices)
     fresh: bool = False
     overwrite: bool = False
     command: tuple[str, ...] = field(default=("pocket-batch",))
@@ -66,9 +65,7 @@ def run_audiobook(
     check_source(job.source)
     voice, engine = find_voice(job.pipeline.voice)
     sha256 = sha256_of_file(job.source)
-    wanted = fingerprint(
-        sha256, job.pipeline, job.chapters, job.language, engine.voice_key(voice), engine
-    )
+    wanted = fingerprint(sha256, job.pipeline, job.choices, engine.voice_key(voice), engine)
     work = WorkFolder(job.work)
     earlier = earlier_result(work, job.output, wanted, job.overwrite)
     if earlier and earlier["status"] == "done" and not job.fresh:
@@ -80,7 +77,7 @@ def run_audiobook(
     check_encoder(job.pipeline.write.system_ffmpeg)
     reporter.note("voice", messages.voice(voice, engine), voice=voice.name, engine=engine.name)
     started = time.monotonic()
-    plan = plan_audiobook(job.source, job.pipeline, job.chapters, job.language)
+    plan = plan_audiobook(job.source, job.pipeline, job.choices)
     messages.tell_plan(reporter, plan)
     work.acquire()
     try:
@@ -262,6 +259,6 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     check_stages(job.pipeline)
     check_source(job.source)
     _, engine = find_voice(job.pipeline.voice)
-    plan = plan_audiobook(job.source, job.pipeline, job.chapters, job.language)
+    plan = plan_audiobook(job.source, job.pipeline, job.choices)
     messages.tell_plan(reporter, plan)
     messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline)

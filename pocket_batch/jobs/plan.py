@@ -7,7 +7,16 @@ from itertools import islice
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline, load_voices, nearest
-from pocket_batch.data import Book, Dropped, Request, ScriptChapter, ScriptLine, Segment, Voice
+from pocket_batch.data import (
+    Book,
+    Choices,
+    Dropped,
+    Request,
+    ScriptChapter,
+    ScriptLine,
+    Segment,
+    Voice,
+)
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import InputError, ModelUnavailableError, UsageError
 from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
@@ -94,8 +103,7 @@ def check_stages(pipeline: AudiobookPipeline) -> None:
 def plan_audiobook(
     source: Path,
     pipeline: AudiobookPipeline,
-    chapters: frozenset[int] = frozenset(),
-    language: str = "",
+    choices: Choices | None = None,
 ) -> AudiobookPlan:
     """Read a book and cut it into requests; nothing is spoken or written.
 
@@ -103,9 +111,16 @@ def plan_audiobook(
         InputError: the book is refused or nothing in it can be spoken.
         UsageError, ModelUnavailableError: the voice is not there or speaks another language.
     """
+    choices = choices or Choices()
     voice, engine = find_voice(pipeline.voice)
-    (book,) = Read(chapters).run([source])
-    language = _language(book, language, voice, source)
+    (book,) = Read(choices.chapters).run([source])
+    book = replace(
+        book,
+        title=choices.title or book.title,
+        authors=choices.authors or book.authors,
+        cover=choices.cover or book.cover,
+    )
+    language = _language(book, choices.language, voice, source)
     normalized = Normalize(language).run(book.chapters)
     stage = SegmentText(
         pipeline.segment, voice.name, language, engine.max_tokens, engine.count_tokens

@@ -5,12 +5,13 @@ import platform
 import shlex
 import time
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from pocket_batch.config import AudiobookPipeline, as_dict
-from pocket_batch.data import Voice
+from pocket_batch.data import Choices, Voice
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError, writing
 from pocket_batch.manifest import WorkFolder, content_key, write_atomic
@@ -88,8 +89,7 @@ class RunRecord:
 def fingerprint(
     source_sha256: str,
     pipeline: AudiobookPipeline,
-    chapters: frozenset[int],
-    language: str,
+    choices: Choices,
     voice_key: str,
     engine: Engine,
 ) -> str:
@@ -99,8 +99,11 @@ def fingerprint(
     return content_key(
         source=source_sha256,
         settings=json.dumps(settings, sort_keys=True),
-        chapters=json.dumps(sorted(chapters)),
-        language=language,
+        chapters=json.dumps(sorted(choices.chapters)),
+        language=choices.language,
+        title=choices.title,
+        authors=json.dumps(choices.authors),
+        cover=sha256(choices.cover.data).hexdigest() if choices.cover else "",
         voice=voice_key,
         engine=f"{engine.name} {engine.version}",
         version=version("pocket-batch"),

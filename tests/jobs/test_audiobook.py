@@ -198,6 +198,23 @@ def test_a_reader_of_the_log_that_leaves_does_not_end_the_run(story: Path) -> No
     assert story.with_suffix(".m4b").exists()
 
 
+def test_title_author_and_cover_can_be_given(story: Path, command: Command) -> None:
+    from mutagen.mp4 import MP4
+    from PIL import Image
+
+    cover = story.with_name("cover.webp")
+    Image.new("RGB", (32, 32), "red").save(cover)
+    own = ("--title", "Mine", "--author", "Ann", "--author", "Bob", "--cover", cover)
+    assert command(story, *TONE, *own) == 0
+    tags = MP4(story.with_suffix(".m4b")).tags
+    assert tags["©nam"] == ["Mine"]
+    assert "Ann" in tags["©ART"][0]
+    assert "Bob" in tags["©ART"][0]
+    assert len(tags["covr"]) == 1
+    assert command(story, *TONE) == 5  # other tags make another file
+    assert command(story, *TONE, "--cover", story) == 3
+
+
 def test_a_dry_run_leaves_nothing_behind(
     story: Path, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
