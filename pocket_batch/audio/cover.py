@@ -22,7 +22,7 @@ def usable_cover(cover: Cover) -> Cover:
     Raises:
         InputError: it is not a picture that can be read, or far too large.
     """
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(cover.data)) as picture:
@@ -35,7 +35,9 @@ def usable_cover(cover: Cover) -> Cover:
                 return Cover(cover.data, media_type)
             return Cover(_as_jpeg(picture), "image/jpeg")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputError(f"The cover ({cover.media_type}) cannot be read: {error}.") from error
+        is_strange = isinstance(error, UnidentifiedImageError)
+        reason = "it is no picture of a known kind" if is_strange else str(error)
+        raise InputError(f"The cover ({cover.media_type}) cannot be read: {reason}.") from error
 
 
 def jpeg_of(cover: Cover) -> bytes:

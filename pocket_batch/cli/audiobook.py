@@ -147,7 +147,7 @@ def _choices(args: argparse.Namespace) -> Choices:
         from pocket_batch.audio.cover import usable_cover
 
         try:
-            cover = usable_cover(Cover(args.cover.read_bytes(), args.cover.suffix))
+            cover = usable_cover(Cover(args.cover.read_bytes(), args.cover.name))
         except OSError as error:
             raise InputError(f"{args.cover}: cannot be read ({error.strerror}).") from error
     return Choices(
