@@ -22,6 +22,7 @@ from pocket_batch.sources.pieces import Piece
 MAX_HEADING = 120  # characters
 MAX_HEADING_LINES = 3
 MIN_CONTENTS_ENTRIES = 3
+MIN_BARE_NUMBERS = 3
 UNWRAPPED_LINE = 200  # characters; a longer line was not wrapped, it is a paragraph
 
 NUMBER = (
@@ -45,8 +46,12 @@ NAMED = re.compile(
     r"|epilogo|voorwoord|nawoord)[.:]?$",
     re.IGNORECASE,
 )
-# XIV. -> matches
-BARE_NUMBER = re.compile(r"^(?:\d{1,3}|[IVXLCDM]{1,8})\.?$")
+WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen twenty"
+).split()
+# XIV. -> matches; Three -> matches
+BARE_NUMBER = re.compile(rf"^(?:\d{{1,3}}|[IVXLCDM]{{1,8}}|(?i:{'|'.join(WORDS)}))\.?$")
 # _very_ -> very
 EMPHASIS = re.compile(r"(?<![\w_])_([^_]+)_(?![\w_])")
 # Title: Pride and Prejudice -> Title, Pride and Prejudice
@@ -151,7 +156,7 @@ def _rank_headings(paragraphs: list[_Paragraph]) -> None:
             paragraph.rank = 1 if match.group("part") else 2
         elif NAMED.match(text):
             paragraph.rank = 2
-    if not any(paragraph.rank for paragraph in paragraphs):
+    if not any(p.rank and not NAMED.match(p.text) for p in paragraphs):
         _rank_bare_numbers(paragraphs)
 
 
@@ -159,7 +164,7 @@ def _rank_bare_numbers(paragraphs: list[_Paragraph]) -> None:
     # Only 1, 2, 3 ... from the start are chapters; a lone number is anything.
     numbered = [p for p in paragraphs if BARE_NUMBER.match(p.text)]
     values = [_value(p.text.rstrip(".")) for p in numbered]
-    if len(values) > 1 and values == list(range(1, len(values) + 1)):
+    if len(values) >= MIN_BARE_NUMBERS and values == list(range(1, len(values) + 1)):
         for paragraph in numbered:
             paragraph.rank = 2
 
@@ -167,6 +172,8 @@ def _rank_bare_numbers(paragraphs: list[_Paragraph]) -> None:
 def _value(number: str) -> int:
     if number.isdecimal():
         return int(number)
+    if number.lower() in WORDS:
+        return WORDS.index(number.lower()) + 1
     digits = [ROMAN_DIGITS[digit] for digit in number]
     following = [*digits[1:], 0]
     return sum(d if d >= after else -d for d, after in zip(digits, following, strict=True))

@@ -158,3 +158,10 @@ def test_markdown_is_read_as_it_is_shown(read: Read) -> None:
 def test_markdown_without_front_matter_takes_its_only_top_heading_as_title(read: Read) -> None:
     assert read("# Title\n\nText.", "x.md").title == "Title"
     assert read("Text.\n\n---\n\ntitle: no", "x.md").title == "x"
+
+
+def test_bare_numbers_between_a_prologue_and_an_epilogue_are_chapters(tmp_path: Path) -> None:
+    path = tmp_path / "novel.txt"
+    parts = ("Prologue", "1", "2", "III", "Four", "Epilogue")
+    path.write_text("\n\n".join(f"{part}\n\nSomething happened." for part in parts))
+    assert [chapter.title for chapter in read_book(path).chapters] == list(parts)
