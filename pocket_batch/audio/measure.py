@@ -65,7 +65,9 @@ def combined(parts: Sequence[Measurement]) -> Measurement:
     energy = sum(part.mean_square * part.num_samples for part in parts)
     return Measurement(
         num_samples=num_samples,
-        block_powers=np.concatenate([np.zeros(0), *(part.block_powers for part in parts)]),
+        block_powers=np.concatenate(
+            [np.zeros(0, np.float32), *(part.block_powers for part in parts)]
+        ),
         mean_square=energy / num_samples if num_samples else 0.0,
         true_peak=max((part.true_peak for part in parts), default=0.0),
     )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline
@@ -90,6 +90,7 @@ def run_audiobook(
             work.clear()
         with _recorded(record, work):
             save_plan(plan, work)
+            plan = replace(plan, segments=())  # they are on disk now
             try:
                 _Run(job, engine, work, record, reporter, should_stop).make(plan)
             except DamagedAudioError as error:

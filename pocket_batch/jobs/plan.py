@@ -44,7 +44,10 @@ _SHORT_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class AudiobookPlan:
-    """A book ready to be spoken. `book` has its chapters' text removed, to save memory."""
+    """A book ready to be spoken. `book` has its chapters' text removed, to save memory.
+
+    `audio_s` is an estimate of the length, pauses included.
+    """
 
     book: Book
     voice: Voice
@@ -52,12 +55,7 @@ class AudiobookPlan:
     segments: tuple[Segment, ...]
     script: tuple[ScriptChapter, ...]
     requests: tuple[Request, ...]
-
-    @property
-    def audio_s(self) -> float:
-        """Estimated seconds of audio, pauses included."""
-        letters = sum(len(segment.text) for segment in self.segments)
-        return letters / LETTERS_PER_S + sum(s.pause_after_ms for s in self.segments) / 1000
+    audio_s: float
 
     def missing_audio_s(self, done: Collection[str]) -> float:
         """Estimated seconds of speech that are not among the done keys; equal texts count once."""
@@ -139,6 +137,7 @@ def plan_audiobook(
         segments=tuple(segments),
         script=_script(book, segments, requests),
         requests=_unique(requests),
+        audio_s=sum(len(s.text) / LETTERS_PER_S + s.pause_after_ms / 1000 for s in segments),
     )
 
 

@@ -134,7 +134,7 @@ class Master:
     ) -> Mastered:
         """Put the measurements of a chapter's spans together."""
         spans = sorted(key for key in measured if key[0] == chapter.number)
-        whole = combined([measured[key].result() for key in spans])
+        whole = combined([measured.pop(key).result() for key in spans])
         record = MasteredChapter(
             number=chapter.number,
             title=chapter.title,
