@@ -22,8 +22,7 @@ _PACKAGES = (
     "onnxruntime", "pyloudnorm", "pydub", "ray", "scipy", "sentencex", "soundfile",
 )  # fmt: skip
 
-
-WRITING = "writing"
+WRITING = "writing"  # the status of a result that may exist, unfinished
 
 
 @dataclass(slots=True)
@@ -46,9 +45,7 @@ class RunRecord:
     executor: str = ""
     is_writing: bool = False  # the output may exist, unfinished
     problem: str = ""  # what a finished output lacks
-    earlier: dict[str, Any] = field(
-        default_factory=dict
-    )  # results of other settings, by fingerprint
+    earlier: dict[str, Any] = field(default_factory=dict)  # results of other runs, see `_results`
 
     def write(self, work: WorkFolder) -> None:
         """Write `run.json` as it stands."""
