@@ -29,15 +29,12 @@ def work_folder(target: Path) -> Iterator[Path]:
         held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         try:
             _lock(held, target)
-            for left in folder.iterdir():
-                left.unlink()
-            yield folder
-            shutil.rmtree(folder, ignore_errors=True)
-        except LockedError:
-            raise
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+            try:
+                for left in folder.iterdir():
+                    left.unlink()
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(held)
 
