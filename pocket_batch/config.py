@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
 
-from pocket_batch.data import Pauses, Voice
+from pocket_batch.data import Pauses, Precision, Sampling, Voice
 from pocket_batch.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,12 +79,15 @@ class ExecutorSettings:
 
 @dataclass(frozen=True, slots=True)
 class AudiobookPipeline:
-    """A whole pipeline file."""
+    """A whole pipeline file. No voice and no model: what suits the language and is here."""
 
     pipeline: Literal["audiobook"]
     stages: tuple[str, ...]
     segment: SegmentSettings
-    voice: str = "heart"
+    voice: str | None = None
+    model: str | None = None
+    precision: Precision = "float32"
+    sampling: Sampling = field(default_factory=Sampling)
     seed: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     master: MasterSettings = field(default_factory=MasterSettings)
@@ -171,6 +174,15 @@ def nearest(word: str, known: list[str]) -> str:
     """A sentence that names the nearest known word, or all of them when none is near."""
     match = difflib.get_close_matches(word, known, n=1)
     return f"Did you mean `{match[0]}`?" if match else f"Known here: {', '.join(sorted(known))}."
+
+
+def read_settings(path: Path, kind: type[T]) -> T:
+    """Read a YAML file into a dataclass, strictly.
+
+    Raises:
+        UsageError: the file is missing or not YAML, a key is unknown or a value does not fit.
+    """
+    return _checked(kind, _read_yaml(path), str(path))
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

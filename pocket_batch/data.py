@@ -5,6 +5,7 @@ from typing import Literal
 
 BlockKind = Literal["heading", "paragraph", "scene_break"]
 FinishReason = Literal["eos", "length"]
+Precision = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,35 @@ class Voice:
     description: str = ""
     source: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How latents are drawn and when speech ends; None is what the model's own file says.
+
+    `temperature` scales the variance of the noise, `noise_clamp` cuts it off at +-that value,
+    `decode_steps` are steps of the flow head, `eos_threshold` is the logit that ends speech, and
+    `frames_after_eos` how many frames of 80 ms follow it.
+    """
+
+    temperature: float | None = None
+    decode_steps: int | None = None
+    noise_clamp: float | None = None
+    eos_threshold: float | None = None
+    frames_after_eos: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """Which engine, with which model and settings: all a worker needs to make the same one.
+
+    `model` is a name from `pocket-batch models`, or a folder; empty for an engine with one model.
+    """
+
+    name: str
+    model: str = ""
+    precision: Precision = "float32"
+    sampling: Sampling = field(default_factory=Sampling)
 
 
 @dataclass(frozen=True, slots=True)

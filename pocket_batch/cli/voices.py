@@ -18,6 +18,7 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
+    from pocket_batch.data import EngineSpec
     from pocket_batch.engine.base import make_engine
     from pocket_batch.errors import ModelUnavailableError
 
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         if voice.engine == "fake" and not args.all:
             continue
         try:
-            make_engine(voice.engine).voice_key(voice)
+            make_engine(EngineSpec(voice.engine)).voice_key(voice)
             here = "yes"
         except ModelUnavailableError:
             here = "no"

@@ -4,7 +4,7 @@ An engine knows nothing of books, files or Ray. Making one is cheap and tells wh
 on this machine; weights are loaded by the first `generate`, or earlier by `load`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol
@@ -12,10 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pocket_batch.data import FinishReason, Request, Voice
+from pocket_batch.data import EngineSpec, FinishReason, Request, Voice
 from pocket_batch.errors import ModelUnavailableError, PocketBatchError
 
 Samples = NDArray[np.float32]
+Progress = Callable[[str, int, int], None]  # a file's name, its bytes so far, all its bytes or 0
 
 ENGINES = {
     "fake": "pocket_batch.engine.fake:FakeEngine",
@@ -45,23 +46,43 @@ class Engine(Protocol):
     """A batched text-to-speech model.
 
     Attributes:
+        spec: what it was made with; `make_engine(spec)` elsewhere makes the same one.
         name: the key in `ENGINES`.
-        version: of the model and its code; part of every content key.
+        version: of the model and its code, for people to read.
+        language: the BCP 47 tag that its model reads, or empty when that depends on the voice.
         sampling_rate_hz: of all its output.
         max_tokens: the longest text of one request, counted by `count_tokens`.
         x_realtime: seconds of audio per second on two cores, roughly; used for estimates only.
         memory_bytes: resident size of one loaded worker, roughly; limits the number of workers.
     """
 
+    spec: EngineSpec
     name: str
     version: str
+    language: str
     sampling_rate_hz: int
     max_tokens: int
     x_realtime: float
     memory_bytes: int
 
+    def identity(self) -> dict[str, str]:
+        """All that the sound depends on besides text, voice and seed; part of every content key.
+
+        Raises:
+            ModelUnavailableError: the weights are not on this machine.
+        """
+        ...
+
     def count_tokens(self, text: str) -> int:
         """Length of a text in the unit of `max_tokens`; needs no weights."""
+        ...
+
+    def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
+        """Put the weights and these voices on this machine, unless they are here already.
+
+        Raises:
+            ModelUnavailableError: they cannot be had; the message says what to do.
+        """
         ...
 
     def voice_key(self, voice: Voice) -> str:
@@ -85,16 +106,16 @@ class Engine(Protocol):
         ...
 
 
-def make_engine(name: str) -> Engine:
-    """The engine of that name, not yet loaded.
+def make_engine(spec: EngineSpec) -> Engine:
+    """The engine of that name with those settings, not yet loaded.
 
     Raises:
-        ModelUnavailableError: no such engine, or its package is not installed.
+        ModelUnavailableError: no such engine or model, or its package is not installed.
     """
-    if name not in ENGINES:
+    if spec.name not in ENGINES:
         raise ModelUnavailableError(
-            f"There is no engine `{name}`. The engines are {', '.join(sorted(ENGINES))}."
+            f"There is no engine `{spec.name}`. The engines are {', '.join(sorted(ENGINES))}."
         )
-    module, _, attribute = ENGINES[name].partition(":")
-    engine: Engine = getattr(import_module(module), attribute)()
+    module, _, attribute = ENGINES[spec.name].partition(":")
+    engine: Engine = getattr(import_module(module), attribute)(spec)
     return engine

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from pocket_batch.data import FinishReason, Request, Voice
-from pocket_batch.engine.base import EngineError, Output, Samples
+from pocket_batch.data import EngineSpec, FinishReason, Request, Voice
+from pocket_batch.engine.base import EngineError, Output, Progress, Samples
 
 SAMPLES_PER_CHARACTER = 1440  # 60 ms at 24 kHz, about 1,000 characters a minute as in read speech
 SILENCE_SAMPLES = 2400  # 100 ms at each end
@@ -33,14 +33,25 @@ class FakeEngine:
 
     name = "fake"
     version = "1"
+    language = ""
     sampling_rate_hz = 24_000
     max_tokens = 350
     x_realtime = 4_000.0  # FLAC encoding is what takes the time
     memory_bytes = 180_000_000
 
+    def __init__(self, spec: EngineSpec) -> None:
+        self.spec = spec  # no setting changes a tone
+
+    def identity(self) -> dict[str, str]:
+        """Nothing but the version."""
+        return {"version": self.version}
+
     def count_tokens(self, text: str) -> int:
         """Length of a text in characters."""
         return len(text)
+
+    def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
+        """Nothing to fetch."""
 
     def voice_key(self, voice: Voice) -> str:
         """All voices sound the same; the key only tells them apart."""

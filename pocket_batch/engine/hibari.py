@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pocket_batch.data import Request, Voice
-from pocket_batch.engine.base import Output
+from pocket_batch.data import EngineSpec, Request, Voice
+from pocket_batch.engine.base import Output, Progress
 from pocket_batch.errors import ModelUnavailableError
 
 if TYPE_CHECKING:
@@ -33,25 +33,40 @@ class HibariEngine:
     """
 
     name = "hibari"
+    language = ""
     sampling_rate_hz = 24_000
     max_tokens = 350  # the package cuts longer sentences at clauses anyway, and loses nothing
     x_realtime = 250.0
     memory_bytes = 900_000_000  # of two lanes at their longest texts
 
-    def __init__(self) -> None:
+    def __init__(self, spec: EngineSpec) -> None:
         for module, package in (("hibari", "hibari-tts"), ("onnxruntime", "onnxruntime")):
             if find_spec(module) is None:
                 raise ModelUnavailableError(
                     f"The engine `hibari` needs the package {package}, which is not installed. "
                     f"Run `pip install {package}`."
                 )
+        self.spec = spec
         self.version = metadata.version("hibari-tts")
         self._num_threads = 1
         self._models: dict[str, Hibari] = {}
 
+    def identity(self) -> dict[str, str]:
+        """The version of the package; the model file is in the key of the voice."""
+        return {"version": self.version}
+
     def count_tokens(self, text: str) -> int:
         """Length of a text in characters."""
         return len(text)
+
+    def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
+        """Nothing is fetched: another voice than `heart` is a download of that package.
+
+        Raises:
+            ModelUnavailableError: a voice is not on this machine.
+        """
+        for voice in voices:
+            _model_path(voice)
 
     def voice_key(self, voice: Voice) -> str:
         """SHA-256 of the voice's model file.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, Protocol
 
-from pocket_batch.data import Failure, Request, Voice
+from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.base import make_engine
 from pocket_batch.stages.synthesize import Spoken as Spoken
 from pocket_batch.stages.synthesize import Synthesize
@@ -20,7 +20,7 @@ EXECUTORS = {
 class WorkerSpec:
     """All a worker needs to know before its first item; sent once to each worker."""
 
-    engine: str
+    engine: EngineSpec
     voices: tuple[Voice, ...]
     num_cores: int
 

@@ -30,10 +30,10 @@ class LocalExecutor:
         for window in windows(requests):
             if stage is None:
                 spec = replace(self.plan.spec, num_cores=self._num_threads())
-                on_event(WorkerEvent("starting", 0, f"Loading {spec.engine} in this process."))
+                on_event(WorkerEvent("starting", 0, f"Loading {spec.engine.name} in this process."))
                 stage = make_stage(spec)
                 on_event(
-                    WorkerEvent("ready", 1, f"{spec.engine} runs on {spec.num_cores} threads.")
+                    WorkerEvent("ready", 1, f"{spec.engine.name} runs on {spec.num_cores} threads.")
                 )
             for call in calls(window):
                 if should_stop():

@@ -63,7 +63,7 @@ def run_audiobook(
     """
     check_stages(job.pipeline)
     check_source(job.source)
-    voice, engine = find_voice(job.pipeline.voice)
+    voice, engine = find_voice(job.pipeline.voice or "heart")
     sha256 = sha256_of_file(job.source)
     wanted = fingerprint(sha256, job.pipeline, job.choices, engine.voice_key(voice), engine)
     work = WorkFolder(job.work)
@@ -259,7 +259,7 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     """
     check_stages(job.pipeline)
     check_source(job.source)
-    _, engine = find_voice(job.pipeline.voice)
+    _, engine = find_voice(job.pipeline.voice or "heart")
     plan = plan_audiobook(job.source, job.pipeline, job.choices)
     messages.tell_plan(reporter, plan)
     messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline)

@@ -11,6 +11,7 @@ from pocket_batch.data import (
     Book,
     Choices,
     Dropped,
+    EngineSpec,
     Request,
     ScriptChapter,
     ScriptLine,
@@ -76,7 +77,7 @@ def find_voice(name: str) -> tuple[Voice, Engine]:
             f"`pocket-batch voices` lists them. {' '.join(problems)}".rstrip()
         )
     voice = voices[name]
-    engine = make_engine(voice.engine)
+    engine = make_engine(EngineSpec(voice.engine))
     engine.voice_key(voice)
     return voice, engine
 
@@ -110,7 +111,7 @@ def plan_audiobook(
         UsageError, ModelUnavailableError: the voice is not there or speaks another language.
     """
     choices = choices or Choices()
-    voice, engine = find_voice(pipeline.voice)
+    voice, engine = find_voice(pipeline.voice or "heart")
     (book,) = Read(choices.chapters).run([source])
     book = replace(
         book,
@@ -155,7 +156,7 @@ def make_requests(
     segments: Iterable[Segment], job_seed: int, voice: Voice, engine: Engine
 ) -> list[Request]:
     """One request a segment, named by all that its sound depends on."""
-    voice_key = engine.voice_key(voice)
+    voice_key, identity = engine.voice_key(voice), engine.identity()
     requests = []
     for segment in segments:
         seed = request_seed(job_seed, segment.text, voice.name, attempt=0)
@@ -163,8 +164,8 @@ def make_requests(
             text=segment.text,
             voice=voice_key,
             engine=engine.name,
-            version=engine.version,
             seed=seed,
+            **identity,
         )
         requests.append(Request(key, segment.id, segment.text, voice, seed))
     return requests

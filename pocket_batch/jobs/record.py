@@ -102,7 +102,8 @@ def fingerprint(
         authors=json.dumps(choices.authors),
         cover=sha256(choices.cover.data).hexdigest() if choices.cover else "",
         voice=voice_key,
-        engine=f"{engine.name} {engine.version}",
+        engine=engine.name,
+        **{f"engine_{name}": value for name, value in engine.identity().items()},
         version=version("pocket-batch"),
     )
 

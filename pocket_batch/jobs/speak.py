@@ -42,7 +42,7 @@ def choose_executor(
         short = missing_audio_s / engine.x_realtime < RAY_START_S
         name = "local" if short and not settings.address else "ray"
     plan = Plan(
-        spec=WorkerSpec(engine.name, (voice,), settings.cores_per_worker),
+        spec=WorkerSpec(engine.spec, (voice,), settings.cores_per_worker),
         num_workers=settings.workers,
         address=settings.address,
         start_timeout_s=settings.start_timeout_s,

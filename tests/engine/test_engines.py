@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pocket_batch.data import Request, Voice
+from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.base import ENGINES, Engine, Output, make_engine
 from pocket_batch.errors import ModelUnavailableError
 
@@ -26,7 +26,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module", params=sorted(set(ENGINES) & set(VOICES)))
 def engine(request: pytest.FixtureRequest) -> Engine:
-    engine = make_engine(request.param)
+    engine = make_engine(EngineSpec(request.param))
     engine.load([VOICES[engine.name]], 2)
     return engine
 
@@ -63,7 +63,7 @@ def test_a_result_depends_on_its_own_request_alone(engine: Engine) -> None:
 
 def test_the_number_of_threads_does_not_change_a_sample(engine: Engine) -> None:
     two = speak(engine, make_requests(engine))
-    other = make_engine(engine.name)
+    other = make_engine(EngineSpec(engine.name))
     other.load([VOICES[engine.name]], 1)
     one = speak(other, make_requests(engine))
     assert all(np.array_equal(one[key].audio, two[key].audio) for key in two)
@@ -72,7 +72,7 @@ def test_the_number_of_threads_does_not_change_a_sample(engine: Engine) -> None:
 def test_an_engine_loads_by_itself_when_nobody_asked_it_to(engine: Engine) -> None:
     request = make_requests(engine)[0]
     loaded = speak(engine, [request])[request.key]
-    fresh = speak(make_engine(engine.name), [request])[request.key]
+    fresh = speak(make_engine(EngineSpec(engine.name)), [request])[request.key]
     assert np.array_equal(fresh.audio, loaded.audio)
 
 
@@ -119,19 +119,20 @@ def test_a_voice_key_is_a_hash_and_does_not_change(engine: Engine) -> None:
     voice = VOICES[engine.name]
     key = engine.voice_key(voice)
     assert len(key) == 64
-    assert make_engine(engine.name).voice_key(voice) == key
+    assert make_engine(EngineSpec(engine.name)).voice_key(voice) == key
 
 
 def test_an_unknown_engine_is_refused_with_the_names_of_those_there_are() -> None:
     with pytest.raises(ModelUnavailableError, match="fake, hibari"):
-        make_engine("hibary")
+        make_engine(EngineSpec("hibary"))
 
 
 def test_making_an_engine_imports_no_model_code() -> None:
     import subprocess
 
     code = (
-        "import sys; from pocket_batch.engine.base import make_engine; make_engine('hibari');"
+        "import sys; from pocket_batch.data import EngineSpec; "
+        "from pocket_batch.engine.base import make_engine; make_engine(EngineSpec('hibari'));"
         "sys.exit('hibari' in sys.modules or 'onnxruntime' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

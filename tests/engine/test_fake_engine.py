@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from pocket_batch.data import Request, Voice
+from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.base import EngineError, Output
 from pocket_batch.engine.fake import FakeEngine
 
@@ -13,7 +13,9 @@ VOICE = Voice("tone", "fake", "en", "CC0-1.0")
 
 
 def speak(text: str, seed: int = 0, voice: Voice = VOICE) -> Output:
-    (output,) = FakeEngine().generate([Request("key", "segment", text, voice, seed)])
+    (output,) = FakeEngine(EngineSpec("fake")).generate(
+        [Request("key", "segment", text, voice, seed)]
+    )
     return output
 
 
@@ -32,7 +34,9 @@ def test_both_ends_are_silent() -> None:
 def test_an_hour_of_audio_takes_less_than_a_second() -> None:
     requests = [Request(str(i), "", "x" * 250, VOICE, i) for i in range(240)]
     started = time.process_time()
-    num_samples = sum(len(output.audio) for output in FakeEngine().generate(requests))
+    num_samples = sum(
+        len(output.audio) for output in FakeEngine(EngineSpec("fake")).generate(requests)
+    )
     assert num_samples == 3600 * 24_000
     assert time.process_time() - started < 1.0
 

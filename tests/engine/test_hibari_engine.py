@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pocket_batch.data import Request, Voice
+from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.hibari import HibariEngine
 from pocket_batch.errors import ModelUnavailableError
 
@@ -16,7 +16,7 @@ EMMA = Voice("emma", "hibari", "en-GB", "Apache-2.0", parameters={"hibari_voice"
 
 @pytest.fixture(scope="module")
 def engine() -> HibariEngine:
-    engine = HibariEngine()
+    engine = HibariEngine(EngineSpec("hibari"))
     engine.load([HEART], 1)
     return engine
 
@@ -48,7 +48,7 @@ def test_phonemes_beyond_what_the_package_cuts_at_are_all_spoken(engine: HibariE
 def test_the_parameter_names_the_voice_and_else_its_own_name() -> None:
     named = Voice("narrator", "hibari", "en-US", "Apache-2.0", parameters={"hibari_voice": "heart"})
     bare = Voice("heart", "hibari", "en-US", "Apache-2.0")
-    engine = HibariEngine()
+    engine = HibariEngine(EngineSpec("hibari"))
     assert engine.voice_key(named) == engine.voice_key(bare)
 
 
@@ -56,7 +56,7 @@ def test_the_voice_key_is_the_hash_of_the_model_file() -> None:
     import hibari.voices
 
     data = Path(hibari.voices.voice_path("heart")).read_bytes()
-    assert HibariEngine().voice_key(HEART) == hashlib.sha256(data).hexdigest()
+    assert HibariEngine(EngineSpec("hibari")).voice_key(HEART) == hashlib.sha256(data).hexdigest()
 
 
 def test_a_voice_that_is_not_on_the_machine_is_never_downloaded(
@@ -69,7 +69,7 @@ def test_a_voice_that_is_not_on_the_machine_is_never_downloaded(
 
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path))
     monkeypatch.setattr(hibari.voices, "download", download)
-    engine = HibariEngine()
+    engine = HibariEngine(EngineSpec("hibari"))
     for action in (lambda: engine.voice_key(EMMA), lambda: engine.load([EMMA], 1)):
         with pytest.raises(ModelUnavailableError, match="--voice emma` once"):
             action()
@@ -79,19 +79,19 @@ def test_a_voice_that_is_not_on_the_machine_is_never_downloaded(
 
 def test_an_unknown_voice_is_refused_with_the_names_of_those_there_are() -> None:
     with pytest.raises(ModelUnavailableError, match="emma, fable, fenrir, heart, kore"):
-        HibariEngine().voice_key(Voice("hart", "hibari", "en", "Apache-2.0"))
+        HibariEngine(EngineSpec("hibari")).voice_key(Voice("hart", "hibari", "en", "Apache-2.0"))
 
 
 def test_a_missing_package_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pocket_batch.engine.hibari.find_spec", lambda name: None)
     with pytest.raises(ModelUnavailableError, match="pip install hibari-tts"):
-        HibariEngine()
+        HibariEngine(EngineSpec("hibari"))
 
 
 def test_one_model_serves_two_lanes_without_mixing_texts(engine: HibariEngine) -> None:
     requests = [Request(str(i), "", f"{'very ' * (i % 7)}good.", HEART, i) for i in range(24)]
     alone = {o.key: o.audio for o in engine.generate(requests)}
-    lanes = HibariEngine()
+    lanes = HibariEngine(EngineSpec("hibari"))
     lanes.load([HEART], 4)
     for output in lanes.generate(requests):
         assert np.array_equal(output.audio, alone[output.key])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pocket_batch.data import Failure, Request, Voice
+from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.errors import ModelUnavailableError, UsageError
 from pocket_batch.executors.base import (
     EXECUTORS,
@@ -48,7 +48,9 @@ def run_plan(
     on_event: Callable[[WorkerEvent], None] = lambda event: None,
 ) -> Results:
     plan = Plan(
-        WorkerSpec(engine, (requests[0].voice,), 1) if requests else WorkerSpec(engine, (), 1),
+        WorkerSpec(EngineSpec(engine), (requests[0].voice,), 1)
+        if requests
+        else WorkerSpec(EngineSpec(engine), (), 1),
         num_workers=num_workers,
         address=address,
         start_timeout_s=30.0,
@@ -131,7 +133,7 @@ def test_too_many_workers_are_refused_here_before_anything_starts() -> None:
 
 
 def test_a_cluster_without_room_is_shown_with_what_it_has(cluster: str) -> None:
-    plan = Plan(WorkerSpec("fake", (VOICE,), 64), 1, cluster, start_timeout_s=1.0)
+    plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 64), 1, cluster, start_timeout_s=1.0)
     with pytest.raises(UsageError, match=r"Each needs 64 CPUs; there are 2 CPUs on 1 node"):
         list(make_executor("ray", plan).run(make_requests(["Hello."]), lambda: False, print))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pocket_batch.data import Request, Voice
+from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.executors.base import Plan, Spoken, WorkerSpec, make_executor
 
 VOICE = Voice("tone", "fake", "en", "CC0-1.0", parameters={"sleep_s_per_audio_s": "0.02"})
@@ -16,7 +16,7 @@ def test_the_death_of_a_node_costs_no_text(empty_cluster: Any) -> None:
     empty_cluster.add_node(num_cpus=1)
     empty_cluster.wait_for_nodes()
     requests = [Request(f"key-{i}", "", "word " * 20, VOICE, i) for i in range(150)]
-    plan = Plan(WorkerSpec("fake", (VOICE,), 1), address=empty_cluster.address)
+    plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 1), address=empty_cluster.address)
     results = []
     for result in make_executor("ray", plan).run(requests, lambda: False, lambda event: None):
         results.append(result)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pocket_batch.data import Request, Voice
+from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.executors import session
 from pocket_batch.executors.base import Plan, Spoken, WorkerSpec, make_executor
 from pocket_batch.executors.leases import lease_cores
@@ -23,7 +23,7 @@ SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
 DRIVER = """
 import os, signal, sys, time
 from pathlib import Path
-from pocket_batch.data import Request, Voice
+from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.executors import session
 from pocket_batch.executors.base import Plan, WorkerSpec, make_executor
 
@@ -35,7 +35,7 @@ before = dict(os.environ)
 def handler(number, frame): pass
 signal.signal(signal.SIGTERM, handler)
 signal.signal(signal.SIGINT, handler)
-plan = Plan(WorkerSpec("fake", (voice,), 1))
+plan = Plan(WorkerSpec(EngineSpec("fake"), (voice,), 1))
 running = make_executor("ray", plan).run(requests, lambda: False, lambda event: None)
 for _ in range(40):
     next(running)
@@ -154,7 +154,7 @@ def test_random_kills_of_workers_change_no_byte(
     voice = Voice("tone", "fake", "en", "CC0-1.0", parameters={"sleep_s_per_audio_s": "0.01"})
     texts = [f"{'word ' * rng.randint(1, 60)}{i}" for i in range(300)]
     requests = [Request(f"key-{i}", "", text, voice, i) for i, text in enumerate(texts)]
-    plan = Plan(WorkerSpec("fake", (voice,), 1))
+    plan = Plan(WorkerSpec(EngineSpec("fake"), (voice,), 1))
     quick = [replace(request, voice=replace(voice, parameters={})) for request in requests]
     calm = _spoken("local", plan, quick)
     done = threading.Event()

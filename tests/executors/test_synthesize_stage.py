@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import soundfile
 
-from pocket_batch.data import Failure, Request, Voice
+from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.base import Output
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.stages.synthesize import Spoken, Synthesize
@@ -20,7 +20,7 @@ def make_requests(*texts: str) -> list[Request]:
 
 
 def run(*texts: str) -> dict[str, Spoken | Failure]:
-    results = Synthesize(FakeEngine()).run(make_requests(*texts))
+    results = Synthesize(FakeEngine(EngineSpec("fake"))).run(make_requests(*texts))
     return {r.key if isinstance(r, Failure) else r.utterance.key: r for r in results}
 
 
@@ -31,7 +31,7 @@ def test_an_utterance_records_what_was_made() -> None:
     assert rate == result.utterance.sampling_rate_hz == 24_000
     assert len(samples) == result.utterance.num_samples == 13 * 1440
     assert len(result.flac) == result.utterance.num_bytes
-    (output,) = FakeEngine().generate(make_requests("Hello, world."))
+    (output,) = FakeEngine(EngineSpec("fake")).generate(make_requests("Hello, world."))
     assert np.abs(samples - output.audio).max() <= 1 / 32768
 
 
@@ -57,7 +57,7 @@ def test_audio_that_cannot_be_a_recording_is_a_failure() -> None:
 
 def test_a_failure_tells_how_many_attempts_were_made() -> None:
     request = replace(make_requests("error: x")[0], attempt=2)
-    (result,) = Synthesize(FakeEngine()).run([request])
+    (result,) = Synthesize(FakeEngine(EngineSpec("fake"))).run([request])
     assert isinstance(result, Failure)
     assert result.attempts == 3
     assert (result.key, result.segment_id, result.text) == ("key-0", "segment-0", "error: x")
@@ -65,7 +65,11 @@ def test_a_failure_tells_how_many_attempts_were_made() -> None:
 
 def test_two_requests_of_one_key_give_two_results() -> None:
     request = make_requests("Yes.")[0]
-    results = list(Synthesize(FakeEngine()).run([request, replace(request, segment_id="other")]))
+    results = list(
+        Synthesize(FakeEngine(EngineSpec("fake"))).run(
+            [request, replace(request, segment_id="other")]
+        )
+    )
     assert sorted(r.utterance.segment_id for r in results if isinstance(r, Spoken)) == [
         "other",
         "segment-0",
@@ -80,5 +84,7 @@ class _Forgetful(FakeEngine):
 
 
 def test_what_an_engine_leaves_out_is_asked_for_again() -> None:
-    results = list(Synthesize(_Forgetful()).run(make_requests("one", "two", "three")))
+    results = list(
+        Synthesize(_Forgetful(EngineSpec("fake"))).run(make_requests("one", "two", "three"))
+    )
     assert sum(isinstance(r, Spoken) for r in results) == 3

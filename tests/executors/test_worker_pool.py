@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pocket_batch.data import Failure, Request, Voice
+from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec
@@ -31,7 +31,7 @@ class SimulatedCluster:
     queues: dict[int, list[tuple[int, list[Item] | None]]] = field(default_factory=dict)
     lost: list[tuple[int, Reply]] = field(default_factory=list)
     call_sizes: list[int] = field(default_factory=list)
-    stage: Synthesize = field(default_factory=lambda: Synthesize(FakeEngine()))
+    stage: Synthesize = field(default_factory=lambda: Synthesize(FakeEngine(EngineSpec("fake"))))
 
     def start(self) -> int:
         self.num_workers += 1
@@ -106,7 +106,7 @@ def run(
     cluster = cluster or SimulatedCluster()
     events: list[WorkerEvent] = []
     plan = Plan(
-        WorkerSpec("fake", (VOICE,), 1),
+        WorkerSpec(EngineSpec("fake"), (VOICE,), 1),
         item_timeout_s=item_timeout_s,
         start_timeout_s=start_timeout_s,
     )
