@@ -158,6 +158,12 @@ def user_folder() -> Path:
     return (Path(base) if base else Path(os.path.expanduser("~/.config"))) / "pocket-batch"
 
 
+def cache_folder() -> Path:
+    """`pocket-batch` in the user's cache folder (XDG_CACHE_HOME, else ~/.cache)."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path(os.path.expanduser("~/.cache"))) / "pocket-batch"
+
+
 def shipped(kind: str) -> Path:
     """The folder of shipped data files (`pipelines` or `voices`), installed or in a checkout."""
     package = Path(__file__).parent
@@ -258,7 +264,7 @@ def _inner(kind: type, path: list[str]) -> Any:
 
 def _check_ranges(settings: AudiobookPipeline, origin: str) -> None:
     """Refuse values that would give nonsense, each with the range that makes sense."""
-    pauses = settings.segment.pauses
+    pauses, sampling = settings.segment.pauses, settings.sampling
     ranges: list[tuple[str, float | None, float, float]] = [
         ("master.target_lufs", settings.master.target_lufs, -40, -8),
         ("master.true_peak_dbtp", settings.master.true_peak_dbtp, -20, 0),
@@ -266,6 +272,11 @@ def _check_ranges(settings: AudiobookPipeline, origin: str) -> None:
         ("master.keep_ms", settings.master.keep_ms, 0, 500),
         ("master.lead_in_ms", settings.master.lead_in_ms, 0, 60_000),
         ("master.fade_ms", settings.master.fade_ms, 0, 100),
+        ("sampling.temperature", sampling.temperature, 0, 2),
+        ("sampling.decode_steps", sampling.decode_steps, 1, 1000),
+        ("sampling.noise_clamp", sampling.noise_clamp, 0.001, 100),
+        ("sampling.eos_threshold", sampling.eos_threshold, -30, 30),
+        ("sampling.frames_after_eos", sampling.frames_after_eos, 0, 50),
         ("segment.min_words", settings.segment.min_words, 1, 20),
         ("write.bitrate_kbps", settings.write.bitrate_kbps, 8, 512),
         ("executor.workers", settings.executor.workers, 1, 100_000),

@@ -1,5 +1,6 @@
 """What all tests share: the corpus when it is there, small books, and a run without a terminal."""
 
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,26 @@ def story(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a tiny random Pocket TTS checkpoint, by the name of its variant."""
+    folder = tmp_path_factory.mktemp("models")
+    helpers = REPOSITORY / "tests" / "models"
+    make_tokenizer = runpy.run_path(str(helpers / "make_tokenizer.py"))["make_tokenizer"]
+    checkpoints = runpy.run_path(str(helpers / "make_checkpoint.py"))
+    configs = checkpoints["variants"]() | checkpoints["full_size"]()
+
+    def make(name: str) -> Path:
+        if not (folder / name).exists():
+            table = configs[name]["flow_lm"]["lookup_table"]
+            (folder / f"{name}-text").mkdir()
+            tokenizer = make_tokenizer(folder / f"{name}-text", table["n_bins"], table["tokenizer"])
+            checkpoints["make_checkpoint"](folder / name, configs[name], tokenizer)
+        return folder / name
+
+    return make
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ Progress = Callable[[str, int, int], None]  # a file's name, its bytes so far, a
 ENGINES = {
     "fake": "pocket_batch.engine.fake:FakeEngine",
     "hibari": "pocket_batch.engine.hibari:HibariEngine",
+    "pocket": "pocket_batch.engine.pocket:PocketEngine",
 }
 
 
@@ -75,6 +76,14 @@ class Engine(Protocol):
 
     def count_tokens(self, text: str) -> int:
         """Length of a text in the unit of `max_tokens`; needs no weights."""
+        ...
+
+    def check(self, voices: Iterable[Voice]) -> None:
+        """Make sure that the weights and these voices are on this machine; uses no network.
+
+        Raises:
+            ModelUnavailableError: something is not here.
+        """
         ...
 
     def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:

@@ -50,6 +50,9 @@ class FakeEngine:
         """Length of a text in characters."""
         return len(text)
 
+    def check(self, voices: Iterable[Voice]) -> None:
+        """Nothing to miss."""
+
     def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
         """Nothing to fetch."""
 

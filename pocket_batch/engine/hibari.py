@@ -59,14 +59,22 @@ class HibariEngine:
         """Length of a text in characters."""
         return len(text)
 
+    def check(self, voices: Iterable[Voice]) -> None:
+        """Look for the model file of each voice.
+
+        Raises:
+            ModelUnavailableError: the package has no such voice, or its file is not here.
+        """
+        for voice in voices:
+            _model_path(voice)
+
     def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
         """Nothing is fetched: another voice than `heart` is a download of that package.
 
         Raises:
-            ModelUnavailableError: a voice is not on this machine.
+            ModelUnavailableError: as `check`.
         """
-        for voice in voices:
-            _model_path(voice)
+        self.check(voices)
 
     def voice_key(self, voice: Voice) -> str:
         """SHA-256 of the voice's model file.

@@ -1,0 +1,253 @@
+"""The engine on Kyutai Pocket TTS, batched: every step makes one frame of all running utterances.
+
+The life of a request: `generate -> Scheduler.add -> Scheduler.admit (slot) -> _prefill (voice
+state, text tokens, noise) -> _decode_step (backbone -> EOS head, flow head -> latent) ... ->
+Scheduler.finish at EOS + frames_after_eos, or max_frames -> _decode_audio (Mimi, the whole
+utterance) -> Output`. What has tensors is in `engine/batch.py`; here is what needs none.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pocket_batch.config import cache_folder
+from pocket_batch.data import EngineSpec, Request, Sampling, Voice
+from pocket_batch.engine.base import EngineError, Output, Progress, Samples
+from pocket_batch.engine.scheduler import Settings
+from pocket_batch.engine.states import VoiceStates
+from pocket_batch.errors import InputError
+from pocket_batch.models import files, hub
+from pocket_batch.models.architecture import DECODE_STEPS, ModelConfig
+from pocket_batch.models.presets import find_model
+from pocket_batch.models.tokenizer import Tokenizer, load_tokenizer
+from pocket_batch.text.prompt import Prompt, PromptRules, prepare_prompt
+
+if TYPE_CHECKING:
+    from pocket_batch.engine.batch import Batch, Speech
+    from pocket_batch.engine.voice import VoiceState
+
+VERSION = "1"  # counts up when the same request gives other samples
+DEFAULT_MODEL = "english"
+MAX_TOKENS = 50  # the model was trained on single sentences. Source: pocket-tts 4.0.1
+TOKENS_PER_S = 3.0  # slower speech than this does not exist. Source: pocket-tts 4.0.1
+EXTRA_S = 2.0  # likewise
+
+
+class PocketEngine:
+    """One model and its voices."""
+
+    name = "pocket"
+    version = VERSION
+    max_tokens = MAX_TOKENS
+    x_realtime = 4.0
+    memory_bytes = 1_600_000_000
+
+    def __init__(self, spec: EngineSpec) -> None:
+        """Find the model by its name or folder; nothing is loaded.
+
+        Raises:
+            ModelUnavailableError: there is no such model.
+            UsageError: its configuration is not valid.
+        """
+        self.spec = spec
+        self.source = find_model(spec.model or DEFAULT_MODEL)
+        self.language = self.source.language
+        self.sampling_rate_hz = self.source.config.mimi.sample_rate
+        self._settings = _settings(spec.sampling, self.source.config)
+        self._rules = _rules(self.source.config)
+        self._batch: Batch | None = None
+        self._can_clone = False
+
+    def identity(self) -> dict[str, str]:
+        """Version, weights, precision and sampling.
+
+        Raises:
+            ModelUnavailableError: the weights are of a folder, and not in it.
+        """
+        sampling = json.dumps(asdict(self._settings), sort_keys=True)
+        return {
+            "version": VERSION,
+            "weights": self._weights_identity,
+            "precision": self.spec.precision,
+            "sampling": sampling,
+        }
+
+    def count_tokens(self, text: str) -> int:
+        """Length of a text in tokens, as it will be prompted.
+
+        Raises:
+            ModelUnavailableError: the tokenizer is not on this machine.
+        """
+        try:
+            return len(self._tokenizer.encode(prepare_prompt(text, self._rules).text))
+        except InputError:
+            return 0  # nothing of it can be spoken
+
+    def check(self, voices: Iterable[Voice]) -> None:
+        """Look for weights, tokenizer and voices on this machine.
+
+        Raises:
+            ModelUnavailableError: one of them is not here, or not for this model.
+        """
+        voices = tuple(voices)
+        self._weights(self._needs_cloning(voices))
+        if hub.find(self.source.tokenizer) is None:
+            raise files.not_here(self.source)
+        for voice in voices:
+            self.states.key(voice)
+
+    def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
+        """Download weights, tokenizer and voice states, unless they are here.
+
+        Raises:
+            ModelUnavailableError: they cannot be had; the message says what to do.
+        """
+        voices = tuple(voices)
+        files.fetch_weights(self.source, progress, self._needs_cloning(voices))
+        hub.fetch(self.source.tokenizer, progress, model=self.source.name)
+        for voice in voices:
+            self.states.fetch(voice, progress)
+
+    def voice_key(self, voice: Voice) -> str:
+        """SHA-256 of the voice's state, or of the recording it is made from.
+
+        Raises:
+            ModelUnavailableError: it is not on this machine, or not for this model.
+        """
+        return self.states.key(voice)
+
+    def load(self, voices: Iterable[Voice], num_threads: int) -> None:
+        """Load the weights and these voices; `num_threads` are torch's in this process.
+
+        Raises:
+            ModelUnavailableError: something is not on this machine, or damaged.
+        """
+        from pocket_batch.engine.batch import set_num_threads
+
+        set_num_threads(num_threads)
+        voices = tuple(voices)
+        self._loaded(self._needs_cloning(voices))
+        for voice in voices:
+            self.states.get(voice)
+
+    def encode_prompt(self, samples: Samples) -> "VoiceState":
+        """The state of a voice from a prepared recording, (num_samples,) at 24 kHz.
+
+        Raises:
+            ModelUnavailableError: the weights on this machine are those without voice cloning.
+        """
+        return self._loaded(cloning=True).encode_prompt(samples)
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
+        """Speak all requests, as they finish; `requests` is read when a slot is free."""
+        batch = self._loaded()
+        yield from batch.run(self._prepared(request, batch) for request in requests)
+
+    @cached_property
+    def states(self) -> VoiceStates:
+        """The voices of this model."""
+        backbone = self.source.config.flow_lm.transformer
+        return VoiceStates(
+            self.source,
+            f"{self._weights_identity} {self.spec.precision} {VERSION}",
+            self.encode_prompt,
+            (backbone.num_layers, backbone.kv_heads, backbone.head_dim),
+            cache_folder() / "states",
+        )
+
+    @cached_property
+    def _weights_identity(self) -> str:
+        return files.model_identity(self.source)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        table = self.source.config.flow_lm.lookup_table
+        path = hub.find(table.tokenizer_path)
+        if path is None:
+            raise files.not_here(self.source)
+        return load_tokenizer(path, table.tokenizer, table.n_bins)
+
+    def _needs_cloning(self, voices: Iterable[Voice]) -> bool:
+        return any(self.states.is_recording(voice) for voice in voices)
+
+    def _weights(self, cloning: bool) -> Path:
+        path = files.find_weights(self.source, cloning)
+        if path is None:
+            raise files.not_here(self.source, cloning)
+        return path
+
+    def _loaded(self, cloning: bool = False) -> "Batch":
+        """The model, with the weights for cloning if they are asked for."""
+        from pocket_batch.engine.batch import Batch
+
+        if self._batch is None or (cloning and not self._can_clone):
+            path = self._weights(cloning)
+            config, precision = self.source.config, self.spec.precision
+            self._batch = Batch(config, path, precision, self._settings)
+            self._can_clone = path == files.find_weights(self.source, cloning=True)
+        return self._batch
+
+    def _prepared(self, request: Request, batch: "Batch") -> "Speech | Output":
+        """A request with its tokens, limits and noise; empty audio when it has nothing to say.
+
+        Raises:
+            EngineError: the text is longer than the model can speak in one go.
+        """
+        from pocket_batch.engine.batch import Speech
+
+        try:
+            prompt = prepare_prompt(request.text, self._rules)
+        except InputError:
+            return Output(request.key, np.zeros(0, np.float32), "eos", 0.0)
+        tokens = self._tokenizer.encode(prompt.text)
+        if len(tokens) > MAX_TOKENS:
+            raise EngineError(
+                f"The text has {len(tokens)} tokens, and the model speaks {MAX_TOKENS} at a time: "
+                f"`{request.text:.60}`."
+            )
+        max_frames = self._max_frames(len(tokens))
+        return Speech(
+            request=request,
+            max_frames=max_frames,
+            frames_after_eos=self._frames_after_eos(prompt),
+            voice=self.states.get(request.voice),
+            tokens=tokens,
+            noise=batch.draw_noise(request.seed, max_frames),
+        )
+
+    def _max_frames(self, num_tokens: int) -> int:
+        seconds = num_tokens / TOKENS_PER_S + EXTRA_S
+        return math.ceil(seconds * self.source.config.mimi.frame_rate)
+
+    def _frames_after_eos(self, prompt: Prompt) -> int:
+        asked = self._settings.frames_after_eos
+        return prompt.frames_after_eos if asked is None else asked
+
+
+def _settings(asked: Sampling, config: ModelConfig) -> Settings:
+    """What was asked for, and for the rest what the model's file says."""
+    steps, after = asked.decode_steps, asked.frames_after_eos
+    temperature, threshold = asked.temperature, asked.eos_threshold
+    return Settings(
+        config.default_temperature if temperature is None else temperature,
+        DECODE_STEPS[config.flow_lm.flow.type] if steps is None else steps,
+        asked.noise_clamp,
+        config.default_eos_threshold if threshold is None else threshold,
+        config.model_recommended_frames_after_eos if after is None else after,
+    )
+
+
+def _rules(config: ModelConfig) -> PromptRules:
+    return PromptRules(
+        pad_short=config.pad_with_spaces_for_short_inputs,
+        remove_semicolons=config.remove_semicolons,
+        append_punctuation=config.append_terminal_punctuation,
+        capitalize=config.capitalize_first_letter,
+        replacements=config.replace_characters,
+    )

@@ -1,0 +1,25 @@
+"""Which number format the weights are held and multiplied in.
+
+`float32` is exact: it gives what the reference gives. `bfloat16` takes half the memory and keeps
+checkpoints, which are stored in bfloat16, as they are.
+"""
+
+import torch
+from torch import nn
+
+from pocket_batch.data import Precision
+
+DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+# Small, and used in float32 whatever the precision: statistics of latents, frequencies of times.
+_ALWAYS_FLOAT32 = ("emb_mean", "emb_std", "freqs")
+
+
+def set_precision(module: nn.Module, precision: Precision) -> None:
+    """Convert all weights of a module in place; those that have the format already stay."""
+    dtype = DTYPES[precision]
+    for child in module.modules():
+        for name, parameter in child.named_parameters(recurse=False):
+            child.register_parameter(name, nn.Parameter(parameter.to(dtype), requires_grad=False))
+        for name, buffer in child.named_buffers(recurse=False):
+            child.register_buffer(name, buffer.float() if name in _ALWAYS_FLOAT32 else buffer)

@@ -1,0 +1,119 @@
+"""A checkpoint is taken whole or not at all."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from pocket_batch.data import Precision
+from pocket_batch.errors import ModelUnavailableError, UsageError
+from pocket_batch.models.architecture import load_model_config
+from pocket_batch.models.weights import load_model, read_tensors
+
+
+@pytest.fixture
+def broken(tmp_path: Path, tiny_model: Callable[[str], Path]) -> Callable[..., Path]:
+    """A copy of a checkpoint with some tensors taken out (None), added or exchanged."""
+
+    def make(**changes: torch.Tensor | None) -> Path:
+        tensors = load_file(tiny_model("lsd") / "model.safetensors")
+        for name, tensor in changes.items():
+            name = name.replace("__", ".")
+            if tensor is None:
+                del tensors[name]
+            else:
+                tensors[name] = tensor
+        save_file(tensors, tmp_path / "model.safetensors")
+        return tmp_path / "model.safetensors"
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor", "says"),
+    [
+        ("flow_lm__out_norm__bias", None, "`flow_lm.out_norm.bias` is missing"),
+        ("flow_lm__extra", torch.zeros(1), "`flow_lm.extra` is not part of it"),
+        (
+            "mimi__quantizer__output_proj__weight",
+            torch.zeros(16, 31, 1),
+            r"`mimi.quantizer.output_proj.weight` has shape \(16, 31, 1\), not \(16, 32, 1\)",
+        ),
+    ],
+)
+def test_a_tensor_that_does_not_fit_is_named(
+    broken: Callable[..., Path],
+    tiny_model: Callable[[str], Path],
+    name: str,
+    tensor: torch.Tensor | None,
+    says: str,
+) -> None:
+    config = load_model_config(tiny_model("lsd") / "config.yaml")
+    with pytest.raises(ModelUnavailableError, match=says):
+        load_model(config, broken(**{name: tensor}))
+
+
+def test_many_wrong_tensors_are_counted(tiny_model: Callable[[str], Path]) -> None:
+    config = load_model_config(tiny_model("small") / "config.yaml")
+    with pytest.raises(ModelUnavailableError, match=r"and \d+ more"):
+        load_model(config, tiny_model("lsd") / "model.safetensors")
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors", b"\xff" * 64])
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ModelUnavailableError, match="cannot be read"):
+        read_tensors(path)
+
+
+def test_a_cut_file_is_refused(tmp_path: Path, tiny_model: Callable[[str], Path]) -> None:
+    path = tmp_path / "model.safetensors"
+    content = (tiny_model("lsd") / "model.safetensors").read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelUnavailableError, match="cannot be read"):
+        read_tensors(path)
+
+
+@pytest.mark.parametrize(
+    ("precision", "dtype"), [("float32", torch.float32), ("bfloat16", torch.bfloat16)]
+)
+def test_a_bfloat16_checkpoint_stays_so_where_the_precision_allows(
+    tmp_path: Path,
+    tiny_model: Callable[[str], Path],
+    precision: Precision,
+    dtype: torch.dtype,
+) -> None:
+    tensors = load_file(tiny_model("lsd") / "model.safetensors")
+    path = tmp_path / "model.safetensors"
+    save_file({name: tensor.bfloat16() for name, tensor in tensors.items()}, path)
+    config = load_model_config(tiny_model("lsd") / "config.yaml")
+    model = load_model(config, path, precision)
+    assert {parameter.dtype for parameter in model.parameters()} == {dtype}
+    assert model.flow_lm.emb_std.dtype == torch.float32
+    latents = torch.randn(5, 32)
+    assert model.mimi.decode(latents).dtype == torch.float32
+    assert torch.isfinite(model.mimi.decode(latents)).all()
+
+
+def test_a_key_that_no_model_has_is_an_error_that_names_the_nearest(
+    tmp_path: Path, tiny_model: Callable[[str], Path]
+) -> None:
+    path = tmp_path / "config.yaml"
+    shutil.copy(tiny_model("lsd") / "config.yaml", path)
+    path.write_text(path.read_text() + "default_temprature: 0.5\n")
+    with pytest.raises(UsageError, match="Did you mean `default_temperature`"):
+        load_model_config(path)
+
+
+def test_sizes_that_do_not_fit_each_other_are_refused(
+    tmp_path: Path, tiny_model: Callable[[str], Path]
+) -> None:
+    path = tmp_path / "config.yaml"
+    text = (tiny_model("small") / "config.yaml").read_text()
+    path.write_text(text.replace("num_kv_heads: 2", "num_kv_heads: 4"))
+    with pytest.raises(UsageError, match="num_kv_heads"):
+        load_model_config(path)
