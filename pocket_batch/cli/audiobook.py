@@ -3,6 +3,9 @@
 examples:
   pocket-batch book.epub                      makes book.m4b beside it
   pocket-batch book.epub --chapters 1,3-5     only these chapters
+  pocket-batch models pull english            once, while online: then alba reads, of Pocket TTS
+  pocket-batch book.epub --voice heart        the quick voice that comes with the package
+  pocket-batch book.epub --voice me.wav       a voice from a recording
   pocket-batch book.epub --dry-run            how long it would take, and how much disk
   pocket-batch book.epub --format mp3 --split-chapters --loudness acx
   pocket-batch book.epub --set segment.pauses.paragraph_ms=900
@@ -43,7 +46,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("book", metavar="BOOK", type=Path, help="an .epub, .txt or .md file")
     out = parser.add_argument_group("what is made")
     out.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: beside BOOK")
-    out.add_argument("--voice", metavar="NAME", help="see `pocket-batch voices` (default: heart)")
+    out.add_argument(
+        "--voice",
+        metavar="NAME|FILE",
+        help="see `pocket-batch voices`, or a recording (.wav .flac .mp3 .ogg) or voice state "
+        "(.safetensors); default: what suits the book's language and is on this machine",
+    )
+    out.add_argument(
+        "--model",
+        metavar="NAME|FOLDER",
+        help="of Pocket TTS, see `pocket-batch models list`; default: that of the book's language",
+    )
+    out.add_argument(
+        "--temperature", type=float, metavar="T", help="of Pocket TTS: more is livelier, 0 to 2"
+    )
     out.add_argument("--format", choices=get_args(FileFormat), help="default: m4b")
     out.add_argument(
         "--split-chapters",
@@ -202,6 +218,8 @@ def _overrides(args: argparse.Namespace) -> dict[str, Any]:
     """The options that change the pipeline file, as dotted keys."""
     options = {
         "voice": args.voice,
+        "model": args.model,
+        "sampling.temperature": args.temperature,
         "seed": args.seed,
         "write.format": args.format or _format_of(args.output),
         "write.split_chapters": args.split_chapters,

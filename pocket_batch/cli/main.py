@@ -17,6 +17,7 @@ COMMANDS = {
     "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
     "inspect": "show what is in a book, its chapters, and what is left out",
     "voices": "list the voices, their languages and licences",
+    "models": "list the models, download them, find and check their files",
     "bench": "measure everything but the engine on a made-up book",
 }
 

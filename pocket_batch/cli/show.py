@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from pocket_batch.jobs.progress import Level, Progress, Reporter
-from pocket_batch.jobs.words import duration
+from pocket_batch.jobs.progress import Download, Level, Progress, Reporter
+from pocket_batch.jobs.words import duration, size
 
 FORMATS = ("rich", "plain", "json")
 PLAIN_INTERVAL_S = 10.0
@@ -41,10 +41,17 @@ class JsonReporter:
 
     def progress(self, snapshot: Progress) -> None:
         """Print the snapshot."""
+        self._print_snapshot("progress", snapshot)
+
+    def download(self, snapshot: Download) -> None:
+        """Print the snapshot."""
+        self._print_snapshot("downloading", snapshot)
+
+    def _print_snapshot(self, event: str, snapshot: Progress | Download) -> None:
         if not self._quiet:
-            values = {name: getattr(snapshot, name) for name in Progress.__slots__}
+            values = {name: getattr(snapshot, name) for name in snapshot.__slots__}
             rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in values.items()}
-            self._print({"event": "progress", **rounded})
+            self._print({"event": event, **rounded})
 
     def _print(self, values: dict[str, object]) -> None:
         line = {"time": round(time.time(), 3), **values}
@@ -67,11 +74,17 @@ class PlainReporter:
 
     def progress(self, snapshot: Progress) -> None:
         """Print a line, unless the last one is less than ten seconds old."""
+        self._now_and_then(_parts(snapshot))
+
+    def download(self, snapshot: Download) -> None:
+        """Likewise."""
+        self._now_and_then(_download_parts(snapshot))
+
+    def _now_and_then(self, parts: list[str]) -> None:
         now = time.monotonic()
         if not self._quiet and now - self._shown >= PLAIN_INTERVAL_S:
             self._shown = now
-            line = " · ".join(part for part in _parts(snapshot) if part)
-            self._quiet |= not _printed(line, sys.stderr)
+            self._quiet |= not _printed(" · ".join(filter(None, parts)), sys.stderr)
 
 
 class RichReporter:
@@ -101,13 +114,20 @@ class RichReporter:
 
     def progress(self, snapshot: Progress) -> None:
         """Move the bar."""
+        self._show(_share(snapshot), _parts(snapshot))
+
+    def download(self, snapshot: Download) -> None:
+        """Move the bar."""
+        self._show(_download_share(snapshot), _download_parts(snapshot))
+
+    def _show(self, share: float, parts: list[str]) -> None:
         from rich.text import Text
 
         if self._quiet:
             return
         if not self._live.is_started and self._console.is_terminal:
             self._live.start()
-        line = _bar_line(snapshot, self._console.width - 1)
+        line = _bar_line(share, parts, self._console.width - 1)
         self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
 
@@ -120,12 +140,11 @@ def _printed(line: str, stream: TextIO) -> bool:
     return True
 
 
-def _bar_line(p: Progress, width: int) -> str:
+def _bar_line(share: float, parts: list[str], width: int) -> str:
     """Phase, bar and percentage, then as many figures as fit, the most wanted first."""
-    share = _share(p)
     bar_width = 20 if width >= WIDE else 10
     bar = ("━" * round(share * bar_width)).ljust(bar_width, "┄")
-    head, *figures = _parts(p)
+    head, *figures = parts
     line = f"{head.split()[0]} {bar} {100 * share:3.0f} %"
     for figure in sorted(filter(None, figures), key=lambda part: "left" not in part):
         if len(line) + len(figure) + 3 > width:
@@ -153,4 +172,21 @@ def _parts(p: Progress) -> list[str]:
         f"{p.done:,}/{p.total:,} segments" if speaking else "",
         f"{p.num_workers} worker{'s' * (p.num_workers != 1)}" if p.num_workers else "",
         f"{duration(p.eta_s)} left" if p.eta_s else "",
+    ]
+
+
+def _download_share(d: Download) -> float:
+    return d.num_bytes / d.total_bytes if d.total_bytes else 0.0
+
+
+def _download_parts(d: Download) -> list[str]:
+    """The pieces of a line about a download."""
+    left_s = (d.total_bytes - d.num_bytes) / d.bytes_per_s if d.bytes_per_s else 0.0
+    of_all = f" of {size(d.total_bytes)}" if d.total_bytes else ""
+    return [
+        f"Downloading {100 * _download_share(d):3.0f} %",
+        d.file,
+        f"{size(d.num_bytes)}{of_all}",
+        f"{size(d.bytes_per_s)}/s" if d.bytes_per_s else "",
+        f"{duration(left_s)} left" if left_s > 0 else "",
     ]

@@ -73,7 +73,7 @@ class Batch:
         generator = torch.Generator().manual_seed(seed)
         noise = torch.empty(num_frames + 1, self._latent_dim)
         std, clamp = math.sqrt(self._settings.temperature), self._settings.noise_clamp
-        if clamp is None:
+        if clamp is None or std == 0:
             noise.normal_(0.0, std, generator=generator)
         else:
             for frame in noise:

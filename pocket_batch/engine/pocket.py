@@ -20,7 +20,7 @@ from pocket_batch.config import cache_folder
 from pocket_batch.data import EngineSpec, Request, Sampling, Voice
 from pocket_batch.engine.base import EngineError, Output, Progress, Samples
 from pocket_batch.engine.scheduler import Settings
-from pocket_batch.engine.states import VoiceStates
+from pocket_batch.engine.states import VoiceStates, find_origin
 from pocket_batch.errors import InputError
 from pocket_batch.models import files, hub
 from pocket_batch.models.architecture import DECODE_STEPS, ModelConfig
@@ -37,6 +37,9 @@ DEFAULT_MODEL = "english"
 MAX_TOKENS = 50  # the model was trained on single sentences. Source: pocket-tts 4.0.1
 TOKENS_PER_S = 3.0  # slower speech than this does not exist. Source: pocket-tts 4.0.1
 EXTRA_S = 2.0  # likewise
+DEFAULT_PARAMETERS = 100_000_000
+BASE_BYTES = 1_100_000_000  # of a worker without its weights: libraries, slots, one utterance
+BYTES_PER_PARAMETER = {"float32": 5, "bfloat16": 3}  # with the encoder, which is not counted
 
 
 class PocketEngine:
@@ -46,7 +49,6 @@ class PocketEngine:
     version = VERSION
     max_tokens = MAX_TOKENS
     x_realtime = 4.0
-    memory_bytes = 1_600_000_000
 
     def __init__(self, spec: EngineSpec) -> None:
         """Find the model by its name or folder; nothing is loaded.
@@ -58,6 +60,8 @@ class PocketEngine:
         self.spec = spec
         self.source = find_model(spec.model or DEFAULT_MODEL)
         self.language = self.source.language
+        num_parameters = self.source.num_parameters or DEFAULT_PARAMETERS
+        self.memory_bytes = BASE_BYTES + num_parameters * BYTES_PER_PARAMETER[spec.precision]
         self.sampling_rate_hz = self.source.config.mimi.sample_rate
         self._settings = _settings(spec.sampling, self.source.config)
         self._rules = _rules(self.source.config)
@@ -90,17 +94,18 @@ class PocketEngine:
             return 0  # nothing of it can be spoken
 
     def check(self, voices: Iterable[Voice]) -> None:
-        """Look for weights, tokenizer and voices on this machine.
+        """Look for weights, tokenizer and voices on this machine, and at recordings of voices.
 
         Raises:
             ModelUnavailableError: one of them is not here, or not for this model.
+            InputError: a recording is damaged or not usable.
         """
         voices = tuple(voices)
         self._weights(self._needs_cloning(voices))
         if hub.find(self.source.tokenizer) is None:
             raise files.not_here(self.source)
         for voice in voices:
-            self.states.key(voice)
+            self.states.check(voice)
 
     def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
         """Download weights, tokenizer and voice states, unless they are here.
@@ -174,7 +179,7 @@ class PocketEngine:
         return load_tokenizer(path, table.tokenizer, table.n_bins)
 
     def _needs_cloning(self, voices: Iterable[Voice]) -> bool:
-        return any(self.states.is_recording(voice) for voice in voices)
+        return any(find_origin(self.source, voice).kind == "prompt" for voice in voices)
 
     def _weights(self, cloning: bool) -> Path:
         path = files.find_weights(self.source, cloning)

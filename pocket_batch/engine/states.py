@@ -88,13 +88,16 @@ class VoiceStates:
         origin, path = self._find(voice)
         return self._key(origin, path)
 
-    def is_recording(self, voice: Voice) -> bool:
-        """Whether the model has to encode this voice, which takes the weights for cloning.
+    def check(self, voice: Voice) -> None:
+        """Make sure that a voice is on this machine, and its recording, if it is one, usable.
 
         Raises:
-            ModelUnavailableError: the voice is not for this model.
+            ModelUnavailableError: it is not here, or not for this model.
+            InputError: its recording is damaged, too short or silent.
         """
-        return find_origin(self._source, voice).kind == "prompt"
+        origin, path = self._find(voice)
+        if origin.kind == "prompt":
+            prepare_prompt(*read_prompt(path))
 
     def fetch(self, voice: Voice, progress: Progress) -> None:
         """Put the state of a voice, or its recording, on this machine, unless it is here.

@@ -32,9 +32,8 @@ class LocalExecutor:
                 spec = replace(self.plan.spec, num_cores=self._num_threads())
                 on_event(WorkerEvent("starting", 0, f"Loading {spec.engine.name} in this process."))
                 stage = make_stage(spec)
-                on_event(
-                    WorkerEvent("ready", 1, f"{spec.engine.name} runs on {spec.num_cores} threads.")
-                )
+                threads = f"{spec.num_cores} thread{'s' * (spec.num_cores != 1)}"
+                on_event(WorkerEvent("ready", 1, f"{spec.engine.name} runs on {threads}."))
             for call in calls(window):
                 if should_stop():
                     return

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline
-from pocket_batch.data import Choices, Failure, Suspect, Utterance
+from pocket_batch.data import Book, Choices, Failure, Suspect, Utterance
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
 from pocket_batch.executors.base import Executor, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
+from pocket_batch.jobs.language import book_language
 from pocket_batch.jobs.plan import (
     AudiobookPlan,
     check_stages,
-    find_voice,
     plan_audiobook,
+    read_chosen,
     save_plan,
 )
 from pocket_batch.jobs.preflight import check_encoder, check_output, check_space
@@ -30,9 +31,10 @@ from pocket_batch.jobs.record import (
     fingerprint,
 )
 from pocket_batch.jobs.speak import choose_executor, finished, remove_damaged, speak
+from pocket_batch.jobs.voice import Speaker, choose_speaker, fetch
 from pocket_batch.manifest import Manifest, WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
-from pocket_batch.sources.base import check_source, sha256_of_file
+from pocket_batch.sources.base import check_source
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Joiner, Master, Mastered
 from pocket_batch.stages.write import Write
@@ -63,9 +65,11 @@ def run_audiobook(
     """
     check_stages(job.pipeline)
     check_source(job.source)
-    voice, engine = find_voice(job.pipeline.voice or "heart")
-    sha256 = sha256_of_file(job.source)
-    wanted = fingerprint(sha256, job.pipeline, job.choices, engine.voice_key(voice), engine)
+    started = time.monotonic()
+    book = read_chosen(job.source, job.choices)
+    speaker = _choose(job, book, reporter)
+    fetch(speaker, reporter, should_stop)
+    wanted = fingerprint(book.id, job.pipeline, job.choices, speaker)
     work = WorkFolder(job.work)
     earlier = earlier_result(work, job.output, wanted, job.overwrite)
     if earlier and earlier["status"] == "done" and not job.fresh:
@@ -75,14 +79,14 @@ def run_audiobook(
         return
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
-    reporter.note("voice", messages.voice(voice, engine), voice=voice.name, engine=engine.name)
-    started = time.monotonic()
-    plan = plan_audiobook(job.source, job.pipeline, job.choices)
+    speaker.engine.check([speaker.voice])
+    plan = plan_audiobook(job.source, book, speaker, job.pipeline)
+    del book  # its text
     messages.tell_plan(reporter, plan)
     work.acquire()
     try:
         record = RunRecord(
-            wanted, job.source, sha256, job.pipeline, voice, engine, list(job.command), job.output
+            wanted, job.source, plan.book.id, job.pipeline, speaker, list(job.command), job.output
         )
         record.earlier = earlier_results(work)
         record.times_s["plan"] = time.monotonic() - started
@@ -92,13 +96,29 @@ def run_audiobook(
             save_plan(plan, work)
             plan = replace(plan, segments=())  # they are on disk now
             try:
-                _Run(job, engine, work, record, reporter, should_stop).make(plan)
+                _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
             except DamagedAudioError as error:
                 reporter.note("damaged", str(error), "warning")
                 remove_damaged(work, finished(work, plan.requests).values())
-                _Run(job, engine, work, record, reporter, should_stop).make(plan)
+                _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
     finally:
         work.release()
+
+
+def _choose(job: AudiobookJob, book: Book, reporter: Reporter) -> Speaker:
+    """Choose who reads the book, and say so."""
+    language = book_language(book, job.choices.language, job.source)
+    speaker = choose_speaker(job.pipeline, language)
+    voice, engine = speaker.voice, speaker.engine
+    reporter.note(
+        "voice",
+        messages.voice(speaker),
+        voice=voice.name,
+        engine=engine.name,
+        model=engine.spec.model,
+        language=speaker.language,
+    )
+    return speaker
 
 
 @contextmanager
@@ -259,7 +279,9 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     """
     check_stages(job.pipeline)
     check_source(job.source)
-    _, engine = find_voice(job.pipeline.voice or "heart")
-    plan = plan_audiobook(job.source, job.pipeline, job.choices)
+    book = read_chosen(job.source, job.choices)
+    speaker = _choose(job, book, reporter)
+    speaker.engine.check([speaker.voice])
+    plan = plan_audiobook(job.source, book, speaker, job.pipeline)
     messages.tell_plan(reporter, plan)
-    messages.tell_estimate(reporter, plan, engine, job.output, job.pipeline)
+    messages.tell_estimate(reporter, plan, speaker.engine, job.output, job.pipeline)

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from pocket_batch.config import AudiobookPipeline
-from pocket_batch.data import Book, Failure, Voice
+from pocket_batch.data import Book, Failure
 from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
 from pocket_batch.executors.cores import usable_cores
@@ -15,18 +15,20 @@ from pocket_batch.jobs.plan import (
     AudiobookPlan,
 )
 from pocket_batch.jobs.progress import Level, Reporter
+from pocket_batch.jobs.voice import Speaker
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.stages.check import Check
 
 
-def voice(chosen: Voice, engine: Engine) -> str:
-    """Which voice speaks."""
-    return (
-        f"Voice {chosen.name}: {chosen.description} "
-        f"({engine.name} {engine.version}, {chosen.licence})."
-    )
+def voice(speaker: Speaker) -> str:
+    """Which voice speaks, and how to get another one."""
+    chosen, engine = speaker.voice, speaker.engine
+    about = f": {chosen.description}" * bool(chosen.description)
+    model = engine.spec.model or engine.version
+    text = f"Voice {chosen.name}{about} ({engine.name} {model}, licence {chosen.licence})."
+    return f"{text} {speaker.hint}".rstrip()
 
 
 def already_done(output: Path) -> str:

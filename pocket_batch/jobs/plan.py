@@ -1,31 +1,29 @@
-"""What a run will do, before it does it: voice, text, script, requests, and an estimate."""
+"""What a run will do, before it does it: text, script, requests, and an estimate."""
 
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 
-from pocket_batch.config import AudiobookPipeline, load_voices, nearest
+from pocket_batch.config import AudiobookPipeline, nearest
 from pocket_batch.data import (
     Book,
     Choices,
     Dropped,
-    EngineSpec,
     Request,
     ScriptChapter,
     ScriptLine,
     Segment,
     Voice,
 )
-from pocket_batch.engine.base import Engine, make_engine
-from pocket_batch.errors import InputError, ModelUnavailableError, UsageError
+from pocket_batch.engine.base import Engine
+from pocket_batch.errors import InputError, UsageError
+from pocket_batch.jobs.voice import Speaker
 from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
 from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.read import Read
 from pocket_batch.stages.segment import SegmentText
-from pocket_batch.text.language import guess_language
 
 # Estimates: English speech of the embedded voice; FLAC of it, and AAC 64 kbit/s.
 PROSE_LETTERS_PER_S = 16.0  # with pauses
@@ -33,14 +31,6 @@ LETTERS_PER_S = 18.4  # characters with spaces, without pauses; measured on a no
 WORK_BYTES_PER_S = 26_000
 OUTPUT_BYTES_PER_S = {"m4b": 8_500, "mp3": 24_000, "opus": 4_500, "flac": 24_000, "wav": 48_000}
 WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
-
-MAX_BLOCKS_TO_GUESS = 400
-
-# Three-letter codes that EPUBs use in place of the two-letter ones (ISO 639-2).
-_SHORT_CODES = {
-    "eng": "en", "fre": "fr", "fra": "fr", "ger": "de", "deu": "de", "ita": "it",
-    "por": "pt", "spa": "es", "dut": "nl", "nld": "nl",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +54,6 @@ class AudiobookPlan:
         return letters / LETTERS_PER_S
 
 
-def find_voice(name: str) -> tuple[Voice, Engine]:
-    """The voice of that name and its engine, made sure to be on this machine.
-
-    Raises:
-        ModelUnavailableError: there is no voice of that name, or its engine or weights are missing.
-    """
-    voices, problems = load_voices()
-    if name not in voices:
-        raise ModelUnavailableError(
-            f"There is no voice `{name}` on this machine. {nearest(name, list(voices))} "
-            f"`pocket-batch voices` lists them. {' '.join(problems)}".rstrip()
-        )
-    voice = voices[name]
-    engine = make_engine(EngineSpec(voice.engine))
-    engine.voice_key(voice)
-    return voice, engine
-
-
 def check_stages(pipeline: AudiobookPipeline) -> None:
     """Refuse an order of stages that cannot run.
 
@@ -99,30 +71,35 @@ def check_stages(pipeline: AudiobookPipeline) -> None:
         )
 
 
-def plan_audiobook(
-    source: Path,
-    pipeline: AudiobookPipeline,
-    choices: Choices | None = None,
-) -> AudiobookPlan:
-    """Read a book and cut it into requests; nothing is spoken or written.
+def read_chosen(source: Path, choices: Choices) -> Book:
+    """Read a book: the chapters that are wanted, with what the user says instead of its own.
 
     Raises:
-        InputError: the book is refused or nothing in it can be spoken.
-        UsageError, ModelUnavailableError: the voice is not there or speaks another language.
+        InputError: the book is refused.
+        UsageError: a chapter that was asked for does not exist.
     """
-    choices = choices or Choices()
-    voice, engine = find_voice(pipeline.voice or "heart")
     (book,) = Read(choices.chapters).run([source])
-    book = replace(
+    return replace(
         book,
         title=choices.title or book.title,
         authors=choices.authors or book.authors,
         cover=choices.cover or book.cover,
     )
-    language = _language(book, choices.language, voice, source)
-    normalized = Normalize(language).run(book.chapters)
+
+
+def plan_audiobook(
+    source: Path, book: Book, speaker: Speaker, pipeline: AudiobookPipeline
+) -> AudiobookPlan:
+    """Cut a book into requests; nothing is spoken or written.
+
+    Raises:
+        InputError: nothing in it can be spoken.
+        ModelUnavailableError: what the speaker needs is not on this machine.
+    """
+    voice, engine = speaker.voice, speaker.engine
+    normalized = Normalize(speaker.language).run(book.chapters)
     stage = SegmentText(
-        pipeline.segment, voice.name, language, engine.max_tokens, engine.count_tokens
+        pipeline.segment, voice.name, speaker.language, engine.max_tokens, engine.count_tokens
     )
     segments = list(stage.run(normalized))
     if not segments:
@@ -134,7 +111,7 @@ def plan_audiobook(
     return AudiobookPlan(
         book=replace(book, chapters=tuple(replace(c, blocks=()) for c in book.chapters)),
         voice=voice,
-        language=language,
+        language=speaker.language,
         segments=tuple(segments),
         script=_script(book, segments, requests),
         requests=_unique(requests),
@@ -188,30 +165,3 @@ def _unique(requests: list[Request]) -> tuple[Request, ...]:
     for request in requests:
         found.setdefault(request.key, request)
     return tuple(found.values())
-
-
-def _language(book: Book, asked: str, voice: Voice, source: Path) -> str:
-    """The language to read in: the one asked for, declared or guessed, which the voice must speak.
-
-    Raises:
-        ModelUnavailableError: the voice speaks another one.
-    """
-    found, says = asked or book.language, "You asked for"
-    if not asked:
-        says = f"{source.name} says its language is"
-    if _primary(found) in ("", "und", "mul", "zxx"):
-        blocks = islice((b.text for c in book.chapters for b in c.blocks), MAX_BLOCKS_TO_GUESS)
-        found, says = guess_language(" ".join(blocks)), f"{source.name} seems to be written in"
-    if found and _primary(found) != _primary(voice.language):
-        raise ModelUnavailableError(
-            f"{says} `{found}`, and voice {voice.name} speaks {voice.language}. Choose a voice of "
-            "that language (`pocket-batch voices`), or give --language "
-            f"{_primary(voice.language)} if it is not so."
-        )
-    return found or voice.language
-
-
-def _primary(tag: str) -> str:
-    """`en_GB`, `eng` and `en-US` -> `en`."""
-    first = tag.replace("_", "-").split("-")[0].lower()
-    return _SHORT_CODES.get(first, first)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from pocket_batch.data import ScriptChapter
+from pocket_batch.jobs.words import size
 
 Level = Literal["info", "warning"]
 
@@ -31,6 +32,16 @@ class Progress:
     num_workers: int
 
 
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file on its way to this machine. `total_bytes` is 0 while nobody knows it."""
+
+    file: str
+    num_bytes: int
+    total_bytes: int
+    bytes_per_s: float
+
+
 class Reporter(Protocol):
     """Shows a run to a person or a machine. Every call may come from the main thread only."""
 
@@ -42,6 +53,10 @@ class Reporter(Protocol):
         """The newest snapshot, a few times a second at the most."""
         ...
 
+    def download(self, snapshot: Download) -> None:
+        """Likewise, while a model or a voice is downloaded."""
+        ...
+
 
 class Silent:
     """A reporter that shows nothing, for library use and tests."""
@@ -50,6 +65,9 @@ class Silent:
         """Show nothing."""
 
     def progress(self, snapshot: Progress) -> None:
+        """Show nothing."""
+
+    def download(self, snapshot: Download) -> None:
         """Show nothing."""
 
 
@@ -125,3 +143,34 @@ class Meter:
             eta_s=left / rate if rate else 0.0,
             num_workers=self.num_workers,
         )
+
+
+class DownloadMeter:
+    """Reports files that are downloaded one after the other, at most `per_s` times a second.
+
+    A file that was here already is never told.
+    """
+
+    def __init__(self, reporter: Reporter, per_s: float = 5.0) -> None:
+        self._reporter = reporter
+        self._interval_s = 1 / per_s
+        self._file = ""
+        self._started = 0.0
+        self._shown = 0.0
+        self._first_bytes = 0  # of an earlier attempt: they took no time now
+
+    def report(self, file: str, num_bytes: int, total_bytes: int) -> None:
+        """A file has `num_bytes` of its `total_bytes` (0 when unknown) by now."""
+        now = time.monotonic()
+        if file != self._file:
+            self._file, self._started, self._first_bytes = file, now, num_bytes
+            of_size = f", {size(total_bytes)}" if total_bytes else ""
+            going_on = f", of which {size(num_bytes)} are here" if num_bytes else ""
+            text = f"Downloading {file}{of_size}{going_on}."
+            self._reporter.note("download", text, file=file, total_bytes=total_bytes)
+        elif now - self._shown < self._interval_s and num_bytes != total_bytes:
+            return
+        self._shown = now
+        elapsed_s = now - self._started
+        rate = (num_bytes - self._first_bytes) / elapsed_s if elapsed_s else 0.0
+        self._reporter.download(Download(file, num_bytes, total_bytes, rate))

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.config import AudiobookPipeline, as_dict
-from pocket_batch.data import Choices, Voice
+from pocket_batch.data import Choices
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError, writing
+from pocket_batch.jobs.voice import Speaker
 from pocket_batch.manifest import WorkFolder, content_key, write_atomic
 from pocket_batch.sources.base import sha256_of_file
 
 _PACKAGES = (
-    "pocket-batch", "hibari-tts", "imageio-ffmpeg", "lxml", "mutagen", "num2words", "numpy",
-    "onnxruntime", "pyloudnorm", "pydub", "ray", "scipy", "sentencex", "soundfile",
+    "pocket-batch", "hibari-tts", "huggingface-hub", "imageio-ffmpeg", "lxml", "mutagen",
+    "num2words", "numpy", "onnxruntime", "pyloudnorm", "pydub", "ray", "safetensors", "scipy",
+    "sentencepiece", "sentencex", "soundfile", "tokenizers", "torch",
 )  # fmt: skip
 
 WRITING = "writing"  # the status of a result that may exist, unfinished
@@ -33,8 +35,7 @@ class RunRecord:
     source: Path
     source_sha256: str
     pipeline: AudiobookPipeline
-    voice: Voice
-    engine: Engine
+    speaker: Speaker
     command: list[str]
     target: Path
     status: str = "running"
@@ -54,8 +55,9 @@ class RunRecord:
             "fingerprint": self.fingerprint,
             "command": shlex.join(self.command),
             "source": {"path": str(self.source), "sha256": self.source_sha256},
-            "voice": as_dict(self.voice),
-            "engine": {"name": self.engine.name, "version": self.engine.version},
+            "language": self.speaker.language,
+            "voice": as_dict(self.speaker.voice),
+            "engine": _engine(self.speaker.engine),
             "executor": self.executor,
             "seed": self.pipeline.seed,
             "settings": as_dict(self.pipeline),
@@ -84,24 +86,29 @@ class RunRecord:
 
 
 def fingerprint(
-    source_sha256: str,
-    pipeline: AudiobookPipeline,
-    choices: Choices,
-    voice_key: str,
-    engine: Engine,
+    source_sha256: str, pipeline: AudiobookPipeline, choices: Choices, speaker: Speaker
 ) -> str:
-    """Everything a finished file depends on; where and by how many workers it is made is not."""
+    """Everything a finished file depends on; where and by how many workers it is made is not.
+
+    A voice is the same whether it was named or is the default.
+
+    Raises:
+        ModelUnavailableError: the voice or its weights are not on this machine.
+    """
     settings = as_dict(pipeline)
-    del settings["executor"]
+    for name in ("executor", "voice", "model", "precision", "sampling"):
+        del settings[name]  # what they lead to is in the speaker
+    voice, engine = speaker.voice, speaker.engine
     return content_key(
         source=source_sha256,
         settings=json.dumps(settings, sort_keys=True),
         chapters=json.dumps(sorted(choices.chapters)),
-        language=choices.language,
+        language=speaker.language,
         title=choices.title,
         authors=json.dumps(choices.authors),
         cover=sha256(choices.cover.data).hexdigest() if choices.cover else "",
-        voice=voice_key,
+        voice_name=voice.name,
+        voice=engine.voice_key(voice),
         engine=engine.name,
         **{f"engine_{name}": value for name, value in engine.identity().items()},
         version=version("pocket-batch"),
@@ -177,6 +184,12 @@ def _is_result(value: object) -> bool:
         and isinstance(value["outputs"], list)
         and all(isinstance(output, dict) for output in value["outputs"])
     )
+
+
+def _engine(engine: Engine) -> dict[str, Any]:
+    """What the sound depends on, and the name of the model for people to read."""
+    names = {"name": engine.name, "version": engine.version, "model": engine.spec.model}
+    return names | {"identity": engine.identity()}
 
 
 def _versions() -> dict[str, str]:

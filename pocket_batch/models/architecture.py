@@ -175,15 +175,10 @@ def load_model_config(path: Path) -> ModelConfig:
     check_model_config(config, str(path))
     folder = path.resolve().parent
     table = config.flow_lm.lookup_table
-    language_model = replace(
-        config.flow_lm,
-        weights_path=_absolute(config.flow_lm.weights_path, folder),
-        lookup_table=replace(table, tokenizer_path=_absolute(table.tokenizer_path, folder) or ""),
-    )
+    table = replace(table, tokenizer_path=_absolute(table.tokenizer_path, folder) or "")
     return replace(
         config,
-        flow_lm=language_model,
-        mimi=replace(config.mimi, weights_path=_absolute(config.mimi.weights_path, folder)),
+        flow_lm=replace(config.flow_lm, lookup_table=table),
         weights_path=_absolute(config.weights_path, folder),
         weights_path_without_voice_cloning=_absolute(
             config.weights_path_without_voice_cloning, folder
@@ -192,7 +187,7 @@ def load_model_config(path: Path) -> ModelConfig:
 
 
 def check_model_config(config: ModelConfig, origin: str) -> None:
-    """Refuse sizes that do not fit each other.
+    """Refuse sizes that do not fit each other, and weights in several files.
 
     Raises:
         UsageError: naming the key.
@@ -210,6 +205,15 @@ def check_model_config(config: ModelConfig, origin: str) -> None:
         "mimi.seanet.ratios": _product(mimi.seanet.ratios) - _product(decoder.ratios),
         "mimi.channels": mimi.channels - 1,
     }
+    for key, location in (
+        ("flow_lm.weights_path", config.flow_lm.weights_path),
+        ("mimi.weights_path", config.mimi.weights_path),
+    ):
+        if location:
+            raise UsageError(
+                f"{origin}: `{key}` is not supported. Put all weights into one file, as the "
+                "released models do, and name it with `weights_path`."
+            )
     for key, remainder in problems.items():
         if remainder:
             raise UsageError(f"{origin}: the value of `{key}` does not fit the other sizes.")

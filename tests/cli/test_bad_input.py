@@ -71,7 +71,7 @@ def test_an_encrypted_book_is_refused_as_such(
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("--voice", "alba"), 4, "no voice `alba`"),
+        (("--voice", "nobody"), 4, "no voice `nobody`"),
         (("--voice", "emma"), 4, "emma"),
         (("--language", "fr"), 4, "speaks en"),
         (("--chapters", "9"), 2, "no chapter 9"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pocket_batch.cli.show import PlainReporter, RichReporter, make_reporter
-from pocket_batch.jobs.progress import Progress
+from pocket_batch.jobs.progress import Download, Progress
 from pocket_batch.jobs.words import duration, plural, size
 
 Command = Callable[..., int]
@@ -57,6 +57,23 @@ def test_a_plain_progress_line_has_all_that_people_ask_for(
         "10 s left",
     ):
         assert part in line
+
+
+def test_a_download_is_shown_in_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    half = Download("model.safetensors", 210_000_000, 420_000_000, 10_500_000.0)
+    for log_format in ("plain", "json", "rich"):
+        for quiet in (False, True):
+            with make_reporter(log_format, quiet) as reporter:
+                if isinstance(reporter, PlainReporter):
+                    reporter._shown = -100.0
+                reporter.download(half)
+                reporter.download(half)
+    shown = capsys.readouterr()
+    plain = "Downloading  50 % · model.safetensors · 210 MB of 420 MB · 10 MB/s · 20 s left"
+    assert shown.err.splitlines()[0] == plain
+    first, second = map(json.loads, shown.out.splitlines())
+    assert first["event"] == second["event"] == "downloading"
+    assert first["num_bytes"] * 2 == first["total_bytes"] == 420_000_000
 
 
 def test_the_rich_display_takes_titles_literally(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,8 @@ Weights are scaled so that every part of the model moves the result: with the us
 the latents would hardly depend on the text, and a comparison would prove little.
 """
 
+import runpy
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -157,3 +159,18 @@ def _merged(base: dict[str, Any], **changes: Any) -> dict[str, Any]:
         nested = isinstance(value, dict) and isinstance(old, dict)
         result[key] = _merged(old, **value) if nested else value
     return result
+
+
+def main() -> None:
+    """`python make_checkpoint.py NAME FOLDER`: one of the variants, or `english` in full size."""
+    name, folder = sys.argv[1], Path(sys.argv[2])
+    config = (variants() | full_size())[name]
+    table = config["flow_lm"]["lookup_table"]
+    helper = runpy.run_path(str(Path(__file__).with_name("make_tokenizer.py")))
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = helper["make_tokenizer"](folder, table["n_bins"], table["tokenizer"])
+    print(make_checkpoint(folder, config, tokenizer))
+
+
+if __name__ == "__main__":
+    main()

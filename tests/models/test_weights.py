@@ -117,3 +117,13 @@ def test_sizes_that_do_not_fit_each_other_are_refused(
     path.write_text(text.replace("num_kv_heads: 2", "num_kv_heads: 4"))
     with pytest.raises(UsageError, match="num_kv_heads"):
         load_model_config(path)
+
+
+def test_weights_in_several_files_are_refused(
+    tmp_path: Path, tiny_model: Callable[[str], Path]
+) -> None:
+    path = tmp_path / "config.yaml"
+    text = (tiny_model("lsd") / "config.yaml").read_text()
+    path.write_text(text.replace("mimi:\n", "mimi:\n  weights_path: codec.safetensors\n"))
+    with pytest.raises(UsageError, match=r"`mimi\.weights_path` is not supported"):
+        load_model_config(path)

@@ -1,0 +1,292 @@
+"""Who speaks: a voice with its engine and model, by what was asked for and the book's language.
+
+A voice that was named is used or refused, never replaced. Without a name it is the default voice
+of the Pocket model of the book's language if that is on this machine, else the embedded one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pocket_batch.config import AudiobookPipeline, load_voices, nearest
+from pocket_batch.data import EngineSpec, Sampling, Voice
+from pocket_batch.engine.base import Engine, make_engine
+from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
+from pocket_batch.jobs.language import BookLanguage as BookLanguage
+from pocket_batch.jobs.language import primary
+from pocket_batch.jobs.progress import DownloadMeter, Reporter
+from pocket_batch.models.presets import (
+    ModelSource,
+    find_model,
+    load_presets,
+    model_for_language,
+)
+
+EMBEDDED = "heart"  # comes with the package, and reads English
+POCKET = "pocket"
+PROMPT_SUFFIXES = (".wav", ".flac", ".mp3", ".ogg")
+STATE_SUFFIX = ".safetensors"
+MAX_VOICES_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A voice and what it speaks with; `language` is the BCP 47 tag to read in.
+
+    `hint` says how to get another voice, to somebody who named none.
+    """
+
+    voice: Voice
+    engine: Engine
+    language: str
+    hint: str = ""
+
+
+def choose_speaker(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
+    """The voice that was asked for, or the one that suits the language.
+
+    Uses no network. What was asked for need not be on this machine: `Engine.fetch` gets it.
+
+    Raises:
+        ModelUnavailableError: there is no such voice or model, it reads another language, or none
+            was named and none is here.
+        UsageError: the voice does not go with the other settings.
+    """
+    if pipeline.voice is None:
+        return _default(pipeline, language)
+    voice = named_voice(pipeline.voice, pipeline.model)
+    if voice.engine != POCKET:
+        _refuse_pocket_settings(pipeline, voice)
+        return _speaker(voice, EngineSpec(voice.engine), language)
+    return _pocket_speaker(voice, _model_for(voice, pipeline, language), pipeline, language)
+
+
+def named_voice(name: str, model: str | None = None) -> Voice:
+    """The voice of that name, or one for this run alone when it is a recording or a state file.
+
+    Args:
+        model: a released model or a folder; it may have voices that only it knows.
+
+    Raises:
+        ModelUnavailableError: there is no such voice or file.
+    """
+    return _from_file(name) or _by_name(name, model)
+
+
+def fetch(
+    speaker: Speaker, reporter: Reporter, should_stop: Callable[[], bool] = lambda: False
+) -> None:
+    """Put what a speaker needs on this machine, unless it is here, and show how it comes.
+
+    Raises:
+        ModelUnavailableError: it cannot be had; the message says what to do.
+        StoppedError: `should_stop()` turned true; what has come is kept.
+    """
+    meter = DownloadMeter(reporter)
+
+    def progress(file: str, num_bytes: int, total_bytes: int) -> None:
+        meter.report(file, num_bytes, total_bytes)
+        if should_stop():
+            raise StoppedError("Stopped while downloading. What has come is kept.")
+
+    speaker.engine.fetch([speaker.voice], progress)
+
+
+def _default(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
+    """Who speaks when nobody was named."""
+    if pipeline.model:
+        source = find_model(_located(pipeline.model))
+        voice = _default_voice(source)
+        speaker = _pocket_speaker(voice, source, pipeline, language)
+        _check_default_voice(source, speaker)
+        return speaker
+    code = primary(language.tag) or "en"
+    suited = model_for_language(code)
+    if suited and _is_here(suited, pipeline):
+        hint = f"Quicker, and inside the package: --voice {EMBEDDED}." if code == "en" else ""
+        return _pocket_speaker(_default_voice(suited), suited, pipeline, language, hint)
+    if code == "en":
+        voice = _by_name(EMBEDDED)
+        hint = _how_to_get(suited) if suited else ""
+        _refuse_pocket_settings(pipeline, voice, hint)
+        return _speaker(voice, EngineSpec(voice.engine), language, hint)
+    if suited:
+        raise ModelUnavailableError(
+            f"{language.says} `{language.tag}`, and the voice for it ({suited.default_voice}) is "
+            f"not on this machine. Run `pocket-batch models pull {suited.name}` while online, or "
+            f"give --language en if it is not so."
+        )
+    raise ModelUnavailableError(
+        f"{language.says} `{language.tag}`, and there is no model for that. `pocket-batch voices` "
+        "lists the voices and their languages. Give --language CODE if it is not so."
+    )
+
+
+def _how_to_get(source: ModelSource) -> str:
+    return (
+        f"For Pocket TTS (voice {source.default_voice}): "
+        f"`pocket-batch models pull {source.name}` once, while online."
+    )
+
+
+def _speaker(voice: Voice, spec: EngineSpec, language: BookLanguage, hint: str = "") -> Speaker:
+    """A speaker that reads the book's language.
+
+    Raises:
+        ModelUnavailableError: the voice or its model reads another one.
+    """
+    engine = make_engine(spec)
+    reads = engine.language or voice.language
+    if language.tag and reads and primary(language.tag) != primary(reads):
+        model = f" with the model `{spec.model}`" * bool(spec.model)
+        raise ModelUnavailableError(
+            f"{language.says} `{language.tag}`, and voice {voice.name}{model} speaks {reads}. "
+            "Choose a voice of that language (`pocket-batch voices`), or give --language "
+            f"{primary(reads)} if it is not so."
+        )
+    return Speaker(voice, engine, language.tag or reads or "en", hint)
+
+
+def _pocket_speaker(
+    voice: Voice,
+    source: ModelSource,
+    pipeline: AudiobookPipeline,
+    language: BookLanguage,
+    hint: str = "",
+) -> Speaker:
+    spec = EngineSpec(POCKET, source.name, pipeline.precision, pipeline.sampling)
+    return _speaker(voice, spec, language, hint)
+
+
+def _model_for(voice: Voice, pipeline: AudiobookPipeline, language: BookLanguage) -> ModelSource:
+    """The model of a voice that was named: the one asked for, else by the language.
+
+    A voice that is a state and no recording fits only the model that made it.
+    """
+    made_for = "" if "prompt" in voice.parameters else voice.parameters.get("model", "")
+    name = pipeline.model or made_for
+    if name:
+        return find_model(_located(name))
+    source = model_for_language(primary(language.tag or voice.language) or "en")
+    if source is None:
+        raise ModelUnavailableError(
+            f"{language.says} `{language.tag}`, and there is no model of Pocket TTS for that, so "
+            f"voice {voice.name} cannot read it. Give --language CODE if it is not so."
+        )
+    return source
+
+
+def _located(model: str) -> str:
+    """A model's name as it is, and its folder as an absolute path, for workers elsewhere."""
+    path = Path(model).expanduser()
+    return str(path.resolve()) if model not in load_presets() and path.exists() else model
+
+
+def _default_voice(source: ModelSource) -> Voice:
+    """The default voice of a model, as its file in `voices/` states it."""
+    name = source.default_voice
+    voice = load_voices()[0].get(name)
+    if voice is None or voice.engine != POCKET:
+        return Voice(name, POCKET, source.language, "unknown")
+    return voice
+
+
+def _is_here(source: ModelSource, pipeline: AudiobookPipeline) -> bool:
+    """Whether a model can speak now with its default voice."""
+    try:
+        engine = make_engine(EngineSpec(POCKET, source.name, pipeline.precision))
+        engine.check([_default_voice(source)])
+    except ModelUnavailableError:
+        return False
+    return True
+
+
+def _check_default_voice(source: ModelSource, speaker: Speaker) -> None:
+    """Refuse a folder without the default voice: which of the others is meant is not known.
+
+    Raises:
+        ModelUnavailableError: naming the voices that the folder has.
+    """
+    if source.name in load_presets():
+        return  # what is missing is downloaded
+    try:
+        speaker.engine.voice_key(speaker.voice)
+    except ModelUnavailableError as error:
+        found = _own_voices(source)
+        names = ", ".join(found[:MAX_VOICES_NAMED]) + ", ..." * (len(found) > MAX_VOICES_NAMED)
+        has = f"its voices are {names}: name one with --voice" if found else "it has no voices"
+        raise ModelUnavailableError(
+            f"The model {source.name} lacks the voice `{speaker.voice.name}`; {has}. "
+            "A recording or a state file does as well: --voice FILE."
+        ) from error
+
+
+def _from_file(name: str) -> Voice | None:
+    """A voice for this run alone, when `name` is that of a recording or of a state file.
+
+    Raises:
+        ModelUnavailableError: there is no such file.
+    """
+    path = Path(name).expanduser()
+    suffix = path.suffix.lower()
+    if suffix not in (*PROMPT_SUFFIXES, STATE_SUFFIX):
+        return None
+    if not path.is_file():
+        raise ModelUnavailableError(
+            f"The voice {name} is not there: a name that ends in {suffix} is taken for a file. "
+            "Check its path."
+        )
+    kind = "state" if suffix == STATE_SUFFIX else "prompt"
+    return Voice(
+        name=path.stem,
+        engine=POCKET,
+        language="",
+        licence="unknown",
+        description=f"from {path.name}",
+        parameters={kind: str(path.resolve())},
+    )
+
+
+def _by_name(name: str, model: str | None = None) -> Voice:
+    """The voice of that name; a model in a folder may have some that only it knows.
+
+    Raises:
+        ModelUnavailableError: there is none.
+    """
+    voices, problems = load_voices()
+    if name in voices:
+        return voices[name]
+    source = find_model(_located(model)) if model else None
+    if source and name in _own_voices(source):
+        return Voice(name, POCKET, source.language, "unknown")
+    raise ModelUnavailableError(
+        f"There is no voice `{name}` on this machine. {nearest(name, list(voices))} "
+        f"`pocket-batch voices` lists them. {' '.join(problems)}".rstrip()
+    )
+
+
+def _own_voices(source: ModelSource) -> list[str]:
+    """The voices in the folder of a model; none for a released model."""
+    if not source.states or "://" in source.states:
+        return []
+    return sorted(path.stem for path in Path(source.states).parent.glob("*.safetensors"))
+
+
+def _refuse_pocket_settings(pipeline: AudiobookPipeline, voice: Voice, hint: str = "") -> None:
+    """Nothing that was asked for is passed over silently.
+
+    Raises:
+        UsageError: a setting of Pocket TTS, and a voice of another engine.
+    """
+    given = {
+        "model": pipeline.model is not None,
+        "sampling": pipeline.sampling != Sampling(),
+        "precision": pipeline.precision != "float32",
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise UsageError(
+                f"The setting `{name}` is for voices of Pocket TTS, and {voice.name} is a voice "
+                f"of {voice.engine}. Leave it out, or choose another voice "
+                f"(`pocket-batch voices`). {hint}".rstrip()
+            )
