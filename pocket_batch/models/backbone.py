@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from pocket_batch.models.architecture import BackboneConfig, ModelConfig, TextTableConfig
 from pocket_batch.models.flow_head import FlowHead
 from pocket_batch.models.kv_cache import CacheView, SlotCache
+from pocket_batch.models.products import pack_linears
 from pocket_batch.models.transformer import Layer, rotations
 
 
@@ -81,11 +82,15 @@ class LanguageModel(nn.Module):
         self.register_buffer("emb_std", torch.ones(self.latent_dim))
         self.register_buffer("emb_mean", torch.zeros(self.latent_dim))
 
+    def pack(self) -> None:
+        """Prepare all weights for products; has to be called once, after they are loaded."""
+        self.dtype = self.input_linear.weight.dtype
+        pack_linears(self)
+
     def make_cache(self, num_slots: int) -> SlotCache:
         """An empty cache of the right shape and precision."""
         config = self.transformer.config
-        dtype = self.input_linear.weight.dtype
-        return SlotCache(config.num_layers, num_slots, config.kv_heads, config.head_dim, dtype)
+        return SlotCache(config.num_layers, num_slots, config.kv_heads, config.head_dim, self.dtype)
 
     def voice_state(self, features: Tensor) -> Tensor:
         """What the backbone holds after a voice prompt.
@@ -123,7 +128,7 @@ class LanguageModel(nn.Module):
             hidden: (B, Z), float32, for `sample`.
             eos_logits: (B,), float32; speech ends where one is over the threshold.
         """
-        x = self.input_linear(latents.to(self.input_linear.weight.dtype))[:, None]  # (B, 1, C)
+        x = self.input_linear(latents.to(self.dtype))[:, None]  # (B, 1, C)
         x = self.transformer(x, cache.view(slice(0, len(latents)), 1))
         x = self.out_norm(x)[:, 0]  # (B, C)
         hidden = x if self.z_proj is None else self.z_proj(x)  # (B, Z)
@@ -131,8 +136,7 @@ class LanguageModel(nn.Module):
 
     def sample(self, hidden: Tensor, noise: Tensor, num_steps: int) -> Tensor:
         """The next latents: (B, Z), (B, latent) -> (B, latent), float32."""
-        dtype = self.flow_net.cond_embed.weight.dtype
-        return self.flow_net(hidden.to(dtype), noise.to(dtype), num_steps).float()  # type: ignore[no-any-return]
+        return self.flow_net(hidden.to(self.dtype), noise.to(self.dtype), num_steps).float()  # type: ignore[no-any-return]
 
     def denormalise(self, latents: Tensor) -> Tensor:
         """From the language model's latents to the codec's, (F, latent)."""

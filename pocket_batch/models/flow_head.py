@@ -47,7 +47,7 @@ class TimeEmbedding(nn.Module):
         """A time -> (1, C)."""
         angles = (time * self.freqs)[None]  # (1, TIME_FREQUENCIES), float32
         waves = torch.cat((angles.cos(), angles.sin()), dim=-1)  # (1, 2 * TIME_FREQUENCIES)
-        return self.mlp(waves.to(next(self.mlp.parameters()).dtype))  # type: ignore[no-any-return]
+        return self.mlp(waves.to(next(self.parameters()).dtype))  # type: ignore[no-any-return]
 
 
 class ResidualBlock(nn.Module):

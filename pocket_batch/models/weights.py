@@ -41,6 +41,8 @@ def load_model(config: ModelConfig, path: Path, precision: Precision = "float32"
         model = PocketModel(config)
     fill(model, read_tensors(path), str(path))
     set_precision(model, precision)
+    model.mimi.pack()
+    model.flow_lm.pack()
     return model.eval().requires_grad_(False)
 
 
