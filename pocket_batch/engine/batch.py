@@ -6,9 +6,7 @@ is to be spoken: torch takes seconds to import, and most commands can do without
 
 import math
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +18,12 @@ from pocket_batch.engine.base import Output, Samples
 from pocket_batch.engine.scheduler import Row, Scheduler, Settings
 from pocket_batch.engine.voice import VoiceState
 from pocket_batch.models.architecture import ModelConfig
-from pocket_batch.models.kv_cache import SlotCache
-from pocket_batch.models.weights import load_model
+from pocket_batch.models.kv_cache import Prefix, make_prefix
+from pocket_batch.models.weights import PocketModel, load_model
 
-NUM_SLOTS = 8  # with fewer rows in a product, some kernels round otherwise
+NUM_SLOTS = 32
+ROWS_STEP = 8  # with fewer rows in a product, some kernels round otherwise
+MAX_PREFIXES = 16  # voices at hand at a time
 FADE_IN_MS = 5  # the codec starts with a small step. Source: pocket-tts 4.0.1
 
 
@@ -38,29 +38,51 @@ class Speech(Row):
 
 
 class Batch:
-    """The weights, and the slots in which they speak.
+    """Slots in which a model speaks; for one thread at a time, while batches may share a model.
 
     Attributes:
         num_slots: utterances spoken at a time.
     """
 
-    def __init__(
-        self,
-        config: ModelConfig,
-        weights: Path,
-        precision: Precision,
-        settings: Settings,
-        num_slots: int = NUM_SLOTS,
-    ) -> None:
-        """Load the weights.
-
-        Raises:
-            ModelUnavailableError: the file is damaged, or of another model.
-        """
+    def __init__(self, model: PocketModel, settings: Settings, num_slots: int = NUM_SLOTS) -> None:
         self.num_slots = num_slots
-        self._model = load_model(config, weights, precision)
+        self._model = model
         self._settings = settings
-        self._latent_dim = config.mimi.quantizer.dimension
+        self._latent_dim = model.config.mimi.quantizer.dimension
+        self._prefixes: dict[int, tuple[VoiceState, Prefix]] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all utterances."""
+        self._scheduler: Scheduler[Speech] = Scheduler(self.num_slots)
+        self._cache = self._model.flow_lm.make_cache(self.num_slots)
+
+    @property
+    def num_wanted(self) -> int:
+        """How many utterances more could run now."""
+        return self._scheduler.num_wanted
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing runs or waits."""
+        return not self._scheduler.running and self._scheduler.num_wanted == self.num_slots
+
+    def add(self, speech: Speech) -> None:
+        """Let an utterance wait for a slot."""
+        self._scheduler.add(speech)
+
+    def step(self) -> list[tuple[Speech, Output]]:
+        """Start what waits, make one frame of all that runs, and give back what is finished."""
+        for slot, speech in self._scheduler.admit():
+            self._prefill(slot, speech)
+        if not self._scheduler.running:
+            return []
+        self._decode_step(self._scheduler.running)
+        finished = []
+        for slot, speech in self._scheduler.finish():
+            self._cache.clear(slot)
+            finished.append((speech, self._output(speech)))
+        return finished
 
     def encode_prompt(self, samples: Samples) -> VoiceState:
         """The state of a voice from a prepared recording, (num_samples,) at 24 kHz."""
@@ -80,51 +102,39 @@ class Batch:
                 torch.nn.init.trunc_normal_(frame, 0.0, std, -clamp, clamp, generator=generator)
         return noise[1:]
 
-    def run(self, items: Iterable[Speech | Output]) -> Iterator[Output]:
-        """Speak everything, as it ends; what is an output already is passed on.
-
-        `items` is read when a slot is free.
-        """
-        waiting = iter(items)
-        scheduler: Scheduler[Speech] = Scheduler(self.num_slots)
-        cache = self._model.flow_lm.make_cache(self.num_slots)
-        while True:
-            for item in islice(waiting, scheduler.num_wanted):
-                if isinstance(item, Output):
-                    yield item
-                else:
-                    scheduler.add(item)
-            for slot, speech in scheduler.admit():
-                self._prefill(cache, slot, speech)
-            if not scheduler.running:
-                return
-            self._decode_step(cache, scheduler.running)
-            for slot, speech in scheduler.finish():
-                cache.clear(slot)
-                yield self._output(speech)
-
-    def _prefill(self, cache: SlotCache, slot: int, speech: Speech) -> None:
-        """Put voice and text into a slot, with room for all frames that may come."""
+    def _prefill(self, slot: int, speech: Speech) -> None:
+        """Put voice and text into a slot."""
         started = time.perf_counter()
         language_model = self._model.flow_lm
-        num_prompt = speech.voice.num_positions + len(speech.tokens)
-        cache.reserve(num_prompt + speech.max_frames)
-        cache.put(slot, speech.voice.cache)
+        self._cache.put(slot, self._prefix(speech.voice))
         text = language_model.conditioner(torch.tensor(speech.tokens))  # (T, C)
-        language_model.prefill(text, cache, slot)
+        language_model.prefill(text, self._cache, slot)
         speech.compute_s += time.perf_counter() - started
 
-    def _decode_step(self, cache: SlotCache, running: dict[int, Speech]) -> None:
-        """One frame more for every running utterance; empty slots go along, so that the number
-        of rows, and with it the rounding, is always the same."""
+    def _prefix(self, voice: VoiceState) -> Prefix:
+        """A voice in the form that its rows share; the last ones used are kept."""
+        if id(voice) not in self._prefixes:
+            while len(self._prefixes) >= MAX_PREFIXES:
+                del self._prefixes[next(iter(self._prefixes))]
+            self._prefixes[id(voice)] = voice, make_prefix(voice.cache, self._model.flow_lm.dtype)
+        self._prefixes[id(voice)] = self._prefixes.pop(id(voice))  # the last one used is last
+        return self._prefixes[id(voice)][1]
+
+    def _decode_step(self, running: dict[int, Speech]) -> None:
+        """One frame more for every running utterance.
+
+        Empty slots below the last running one go along, and as many more as make a number of rows
+        with which all kernels round alike.
+        """
         started = time.perf_counter()
         language_model, settings = self._model.flow_lm, self._settings
-        last = torch.zeros(self.num_slots, self._latent_dim)  # (B, latent)
+        num_rows = min(-(-(max(running) + 1) // ROWS_STEP) * ROWS_STEP, self.num_slots)
+        last = torch.zeros(num_rows, self._latent_dim)  # (B, latent)
         noise = torch.zeros_like(last)
         for slot, speech in running.items():
             last[slot] = speech.latents[-1] if speech.latents else language_model.bos_emb
             noise[slot] = speech.noise[speech.num_frames]
-        hidden, eos_logits = language_model.decode_step(last, cache)
+        hidden, eos_logits = language_model.decode_step(last, self._cache)
         latents = language_model.sample(hidden, noise, settings.decode_steps)  # (B, latent)
         is_eos = (eos_logits > settings.eos_threshold).tolist()
         elapsed_s = (time.perf_counter() - started) / len(running)
@@ -151,6 +161,18 @@ class Batch:
         return samples
 
 
+def load_batches(
+    config: ModelConfig, weights: Path, precision: Precision, settings: Settings, num_lanes: int
+) -> list[Batch]:
+    """As many batches as lanes, on one copy of the weights.
+
+    Raises:
+        ModelUnavailableError: the file is damaged, or of another model.
+    """
+    model = load_model(config, weights, precision)
+    return [Batch(model, settings) for _ in range(num_lanes)]
+
+
 def set_num_threads(num_threads: int) -> None:
-    """How many threads torch uses in this process."""
+    """How many threads each product of torch uses, in this process."""
     torch.set_num_threads(num_threads)

@@ -19,6 +19,7 @@ import numpy as np
 from pocket_batch.config import cache_folder
 from pocket_batch.data import EngineSpec, Request, Sampling, Voice
 from pocket_batch.engine.base import EngineError, Output, Progress, Samples
+from pocket_batch.engine.lanes import Lanes
 from pocket_batch.engine.scheduler import Settings
 from pocket_batch.engine.states import VoiceStates, find_origin
 from pocket_batch.errors import InputError
@@ -65,7 +66,9 @@ class PocketEngine:
         self.sampling_rate_hz = self.source.config.mimi.sample_rate
         self._settings = _settings(spec.sampling, self.source.config)
         self._rules = _rules(self.source.config)
-        self._batch: Batch | None = None
+        self._num_lanes = 1
+        self._batches: list[Batch] = []
+        self._lanes: Lanes[Speech] | None = None
         self._can_clone = False
 
     def identity(self) -> dict[str, str]:
@@ -128,14 +131,16 @@ class PocketEngine:
         return self.states.key(voice)
 
     def load(self, voices: Iterable[Voice], num_threads: int) -> None:
-        """Load the weights and these voices; `num_threads` are torch's in this process.
+        """Load the weights and these voices, for `num_threads` lanes of one thread each.
 
         Raises:
             ModelUnavailableError: something is not on this machine, or damaged.
         """
         from pocket_batch.engine.batch import set_num_threads
 
-        set_num_threads(num_threads)
+        set_num_threads(1)
+        if num_threads != self._num_lanes:
+            self._num_lanes, self._batches = num_threads, []
         voices = tuple(voices)
         self._loaded(self._needs_cloning(voices))
         for voice in voices:
@@ -147,12 +152,16 @@ class PocketEngine:
         Raises:
             ModelUnavailableError: the weights on this machine are those without voice cloning.
         """
-        return self._loaded(cloning=True).encode_prompt(samples)
+        return self._loaded(cloning=True)[0].encode_prompt(samples)
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
-        """Speak all requests, as they finish; `requests` is read when a slot is free."""
-        batch = self._loaded()
-        yield from batch.run(self._prepared(request, batch) for request in requests)
+        """Speak all requests, as they finish; `requests` is read as slots become free.
+
+        Calls at the same time, from several threads, share the lanes.
+        """
+        batches = self._loaded()
+        assert self._lanes is not None
+        yield from self._lanes.run(self._prepared(request, batches[0]) for request in requests)
 
     @cached_property
     def states(self) -> VoiceStates:
@@ -187,16 +196,18 @@ class PocketEngine:
             raise files.not_here(self.source, cloning)
         return path
 
-    def _loaded(self, cloning: bool = False) -> "Batch":
-        """The model, with the weights for cloning if they are asked for."""
-        from pocket_batch.engine.batch import Batch
+    def _loaded(self, cloning: bool = False) -> "list[Batch]":
+        """The lanes' batches, on weights for cloning if they are asked for."""
+        from pocket_batch.engine.batch import load_batches
 
-        if self._batch is None or (cloning and not self._can_clone):
+        if not self._batches or (cloning and not self._can_clone):
             path = self._weights(cloning)
-            config, precision = self.source.config, self.spec.precision
-            self._batch = Batch(config, path, precision, self._settings)
+            self._batches = load_batches(
+                self.source.config, path, self.spec.precision, self._settings, self._num_lanes
+            )
+            self._lanes = Lanes(list(self._batches))
             self._can_clone = path == files.find_weights(self.source, cloning=True)
-        return self._batch
+        return self._batches
 
     def _prepared(self, request: Request, batch: "Batch") -> "Speech | Output":
         """A request with its tokens, limits and noise; empty audio when it has nothing to say.

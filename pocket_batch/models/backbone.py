@@ -99,10 +99,10 @@ class LanguageModel(nn.Module):
             features: (T, voice), of the prompt, from the Mimi encoder.
 
         Returns:
-            (L, 2, T or T + 1, G, D), keys and values, as `SlotCache.put` takes them.
+            (L, 2, T or T + 1, G, D), keys and values; see `make_prefix`.
         """
-        cache, config = self.make_cache(1), self.transformer.config
-        cache.put(0, torch.zeros(config.num_layers, 2, 0, config.kv_heads, config.head_dim))
+        cache = self.make_cache(1)
+        cache.put(0, None)
         self.prefill(self.embed_voice(features), cache, 0)
         return cache.get(0)
 
@@ -115,7 +115,6 @@ class LanguageModel(nn.Module):
 
     def prefill(self, x: Tensor, cache: SlotCache, slot: int) -> None:
         """Append embedded positions (T, C) to one slot; nothing is predicted from them."""
-        cache.reserve(int(cache.lengths[slot]) + len(x))
         self.transformer(x[None], cache.view(slice(slot, slot + 1), len(x)))
 
     def decode_step(self, latents: Tensor, cache: SlotCache) -> tuple[Tensor, Tensor]:

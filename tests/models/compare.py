@@ -21,6 +21,7 @@ from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.pocket import PocketEngine
 from pocket_batch.engine.voice import VoiceState, read_state, write_state
 from pocket_batch.models.architecture import DECODE_STEPS, load_model_config
+from pocket_batch.models.kv_cache import make_prefix
 from pocket_batch.models.weights import PocketModel, load_model
 
 HERE = Path(__file__).parent
@@ -204,11 +205,11 @@ def decode_rows(
         running = [n for n in range(len(rows)) if 3 * n <= step < 3 * n + NUM_FRAMES]
         if step % 3 == 0 and step // 3 < len(rows):
             admitted = step // 3
-            cache.put(admitted, language_model.voice_state(rows[admitted].voice))
+            state = language_model.voice_state(rows[admitted].voice)
+            cache.put(admitted, make_prefix(state))
             language_model.prefill(
                 language_model.conditioner(rows[admitted].tokens), cache, admitted
             )
-            cache.reserve(int(cache.lengths.max()) + NUM_FRAMES)
         last = torch.zeros(num_slots, language_model.latent_dim)
         noise = torch.zeros_like(last)
         for n in running:

@@ -80,6 +80,7 @@ def test_noise_is_what_the_reference_draws_with_that_seed(
     from pocket_batch.engine.batch import Batch
     from pocket_batch.engine.scheduler import Settings
     from pocket_batch.models.architecture import load_model_config
+    from pocket_batch.models.weights import load_model
 
     folder, seed, std = tiny_model("lsd"), 2**40 + 3, 0.3**0.5
     torch.manual_seed(seed)
@@ -92,8 +93,8 @@ def test_noise_is_what_the_reference_draws_with_that_seed(
             torch.nn.init.trunc_normal_(frame, 0.0, std, -clamp, clamp)
         drawn.append(frame)
     config = load_model_config(folder / "config.yaml")
-    settings = Settings(0.3, 1, clamp, -4.0, None)
-    batch = Batch(config, folder / "model.safetensors", "float32", settings)
+    model = load_model(config, folder / "model.safetensors")
+    batch = Batch(model, Settings(0.3, 1, clamp, -4.0, None))
     assert torch.equal(batch.draw_noise(seed, 5), torch.cat(drawn[1:]))
 
 

@@ -1,0 +1,157 @@
+"""Lanes: threads that each run a batch of their own on one copy of the weights.
+
+A lane takes what waits as soon as it has a free slot, whoever asked for it, so that a batch does
+not drain between two calls. One thread a lane uses the cores better than threads inside a model.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from queue import SimpleQueue
+from typing import Generic, Protocol, TypeVar
+
+from pocket_batch.engine.base import Output
+
+Item = TypeVar("Item")
+
+
+class Stepper(Protocol[Item]):
+    """A batch that makes its utterances step by step; used by one thread at a time."""
+
+    num_slots: int
+
+    @property
+    def num_wanted(self) -> int:
+        """How many items more it could work on."""
+        ...
+
+    @property
+    def is_idle(self) -> bool:
+        """There is nothing to do."""
+        ...
+
+    def add(self, item: Item) -> None:
+        """Let an item wait for a slot."""
+        ...
+
+    def step(self) -> list[tuple[Item, Output]]:
+        """Make one frame of everything that runs; what is finished comes back."""
+        ...
+
+    def reset(self) -> None:
+        """Forget all items."""
+        ...
+
+
+class Lanes(Generic[Item]):
+    """Shared by all calls of `run`, also at the same time from several threads.
+
+    The threads live while a call goes on.
+    """
+
+    def __init__(self, batches: list[Stepper[Item]]) -> None:
+        self._batches = batches
+        self._waiting: deque[tuple[Item, _Caller]] = deque()
+        self._callers: set[_Caller] = set()
+        self._changed = threading.Condition()
+        self._threads: list[threading.Thread] = []
+        self._is_ending = False
+        # Enough that no lane ever waits for the caller.
+        self._num_ahead = 2 * sum(batch.num_slots for batch in batches)
+
+    def run(self, items: Iterable[Item | Output]) -> Iterator[Output]:
+        """Work on everything, as it ends; what is an output already is passed on.
+
+        `items` is read as lanes need more; an exception it raises ends the iterator.
+        """
+        caller, source, num_pending = _Caller(), iter(items), 0
+        self._open(caller)
+        try:
+            is_read = False
+            while True:
+                while not is_read and num_pending < self._num_ahead:
+                    item = next(source, None)
+                    if item is None:
+                        is_read = True
+                    elif isinstance(item, Output):
+                        yield item
+                    else:
+                        self._put(item, caller)
+                        num_pending += 1
+                if not num_pending:
+                    return
+                result = caller.results.get()
+                num_pending -= 1
+                if isinstance(result, BaseException):
+                    raise result
+                yield result
+        finally:
+            self._close(caller)
+
+    def _open(self, caller: "_Caller") -> None:
+        with self._changed:
+            while self._is_ending:
+                self._changed.wait()
+            self._callers.add(caller)
+            if not self._threads:
+                self._threads = [
+                    threading.Thread(target=self._work, args=(batch,), daemon=True)
+                    for batch in self._batches
+                ]
+                for thread in self._threads:
+                    thread.start()
+
+    def _close(self, caller: "_Caller") -> None:
+        """Leave; whoever leaves last ends the threads, for one that is inside torch when Python
+        ends aborts the process."""
+        with self._changed:
+            self._callers.discard(caller)
+            self._waiting = deque(entry for entry in self._waiting if entry[1] is not caller)
+            if self._callers:
+                return
+            self._is_ending = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+        with self._changed:
+            self._threads, self._is_ending = [], False
+            self._changed.notify_all()
+
+    def _put(self, item: Item, caller: "_Caller") -> None:
+        with self._changed:
+            self._waiting.append((item, caller))
+            self._changed.notify()
+
+    def _work(self, batch: Stepper[Item]) -> None:
+        """One lane, until nobody is left who wants something."""
+        owners: dict[int, _Caller] = {}
+        while (entries := self._take(batch)) is not None:
+            for item, caller in entries:
+                owners[id(item)] = caller
+                batch.add(item)
+            try:
+                for item, output in batch.step():
+                    owners.pop(id(item)).results.put(output)
+            except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the items
+                batch.reset()
+                for caller in owners.values():
+                    caller.results.put(error)
+                owners.clear()
+
+    def _take(self, batch: Stepper[Item]) -> list[tuple[Item, "_Caller"]] | None:
+        """What a lane starts now: its share of what waits. None when it is no longer needed."""
+        with self._changed:
+            while batch.is_idle and not self._waiting and not self._is_ending:
+                self._changed.wait()
+            if self._is_ending:
+                batch.reset()
+                return None
+            share = -(-len(self._waiting) // len(self._batches))
+            return [self._waiting.popleft() for _ in range(min(share, batch.num_wanted))]
+
+
+class _Caller:
+    """Somebody who waits for outputs; compared by identity."""
+
+    def __init__(self) -> None:
+        self.results: SimpleQueue[Output | Exception] = SimpleQueue()
