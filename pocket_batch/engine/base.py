@@ -53,6 +53,7 @@ class Engine(Protocol):
         language: the BCP 47 tag that its model reads, or empty when that depends on the voice.
         sampling_rate_hz: of all its output.
         max_tokens: the longest text of one request, counted by `count_tokens`.
+        batch_size: requests that it speaks at a time on each core.
         x_realtime: seconds of audio per second on two cores, roughly; used for estimates only.
         memory_bytes: resident size of one loaded worker, roughly; limits the number of workers.
     """
@@ -63,6 +64,7 @@ class Engine(Protocol):
     language: str
     sampling_rate_hz: int
     max_tokens: int
+    batch_size: int
     x_realtime: float
     memory_bytes: int
 

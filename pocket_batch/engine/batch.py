@@ -21,7 +21,6 @@ from pocket_batch.models.architecture import ModelConfig
 from pocket_batch.models.kv_cache import Prefix, make_prefix
 from pocket_batch.models.weights import PocketModel, load_model
 
-NUM_SLOTS = 32
 ROWS_STEP = 8  # with fewer rows in a product, some kernels round otherwise
 MAX_PREFIXES = 16  # voices at hand at a time
 FADE_IN_MS = 5  # the codec starts with a small step. Source: pocket-tts 4.0.1
@@ -44,7 +43,7 @@ class Batch:
         num_slots: utterances spoken at a time.
     """
 
-    def __init__(self, model: PocketModel, settings: Settings, num_slots: int = NUM_SLOTS) -> None:
+    def __init__(self, model: PocketModel, settings: Settings, num_slots: int) -> None:
         self.num_slots = num_slots
         self._model = model
         self._settings = settings
@@ -162,15 +161,20 @@ class Batch:
 
 
 def load_batches(
-    config: ModelConfig, weights: Path, precision: Precision, settings: Settings, num_lanes: int
+    config: ModelConfig,
+    weights: Path,
+    precision: Precision,
+    settings: Settings,
+    num_lanes: int,
+    num_slots: int,
 ) -> list[Batch]:
-    """As many batches as lanes, on one copy of the weights.
+    """A batch a lane, all on one copy of the weights.
 
     Raises:
         ModelUnavailableError: the file is damaged, or of another model.
     """
     model = load_model(config, weights, precision)
-    return [Batch(model, settings) for _ in range(num_lanes)]
+    return [Batch(model, settings, num_slots) for _ in range(num_lanes)]
 
 
 def set_num_threads(num_threads: int) -> None:

@@ -36,6 +36,7 @@ class FakeEngine:
     language = ""
     sampling_rate_hz = 24_000
     max_tokens = 350
+    batch_size = 1
     x_realtime = 4_000.0  # FLAC encoding is what takes the time
     memory_bytes = 180_000_000
 

@@ -36,6 +36,7 @@ class HibariEngine:
     language = ""
     sampling_rate_hz = 24_000
     max_tokens = 350  # the package cuts longer sentences at clauses anyway, and loses nothing
+    batch_size = 1
     x_realtime = 250.0
     memory_bytes = 900_000_000  # of two lanes at their longest texts
 

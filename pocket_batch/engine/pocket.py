@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 VERSION = "1"  # counts up when the same request gives other samples
 DEFAULT_MODEL = "english"
+NUM_SLOTS = 32  # utterances of a lane at a time
 MAX_TOKENS = 50  # the model was trained on single sentences. Source: pocket-tts 4.0.1
 TOKENS_PER_S = 3.0  # slower speech than this does not exist. Source: pocket-tts 4.0.1
 EXTRA_S = 2.0  # likewise
@@ -49,7 +50,8 @@ class PocketEngine:
     name = "pocket"
     version = VERSION
     max_tokens = MAX_TOKENS
-    x_realtime = 4.0
+    batch_size = NUM_SLOTS
+    x_realtime = 8.0
 
     def __init__(self, spec: EngineSpec) -> None:
         """Find the model by its name or folder; nothing is loaded.
@@ -203,7 +205,12 @@ class PocketEngine:
         if not self._batches or (cloning and not self._can_clone):
             path = self._weights(cloning)
             self._batches = load_batches(
-                self.source.config, path, self.spec.precision, self._settings, self._num_lanes
+                self.source.config,
+                path,
+                self.spec.precision,
+                self._settings,
+                self._num_lanes,
+                self.batch_size,
             )
             self._lanes = Lanes(list(self._batches))
             self._can_clone = path == files.find_weights(self.source, cloning=True)

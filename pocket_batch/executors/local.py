@@ -10,7 +10,7 @@ from dataclasses import replace
 from pocket_batch.data import Failure, Request
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, make_stage
 from pocket_batch.executors.cores import check_workers, cores_per_worker, usable_cores
-from pocket_batch.executors.queue import calls, windows
+from pocket_batch.executors.queue import call_size, calls, windows
 
 
 class LocalExecutor:
@@ -34,7 +34,7 @@ class LocalExecutor:
                 stage = make_stage(spec)
                 threads = f"{spec.num_cores} thread{'s' * (spec.num_cores != 1)}"
                 on_event(WorkerEvent("ready", 1, f"{spec.engine.name} runs on {threads}."))
-            for call in calls(window):
+            for call in calls(window, call_size(spec)):
                 if should_stop():
                     return
                 for result in stage.run(call):

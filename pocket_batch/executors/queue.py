@@ -12,10 +12,12 @@ from itertools import islice
 from typing import Literal
 
 from pocket_batch.data import Failure, Request
+from pocket_batch.engine.base import make_engine
+from pocket_batch.executors.base import WorkerSpec
 
 WINDOW = 256  # small enough that chapters end early and are measured while others are spoken
 MAX_ITEMS_PER_CALL = 32
-MAX_CHARACTERS_PER_CALL = 3000  # about 3 minutes of speech, 5 MB of FLAC
+MAX_CHARACTERS_PER_ITEM = 94  # on average in a call: 32 are 3 minutes of speech, 5 MB of FLAC
 MAX_LOSSES = 3
 SLOW_FACTOR = 4.0
 
@@ -29,19 +31,33 @@ def windows(requests: Iterable[Request], size: int = WINDOW) -> Iterator[list[Re
         yield sorted(window, key=lambda request: len(request.text), reverse=True)
 
 
-def calls(window: Iterable[Request]) -> Iterator[list[Request]]:
+def calls(
+    window: Iterable[Request], max_items: int = MAX_ITEMS_PER_CALL
+) -> Iterator[list[Request]]:
     """Cut a window into calls, in order."""
     waiting = deque(window)
     while waiting:
-        yield [waiting.popleft() for _ in range(_num_together(waiting, MAX_ITEMS_PER_CALL))]
+        num = _num_together(waiting, max_items, max_characters(max_items))
+        yield [waiting.popleft() for _ in range(num)]
 
 
-def _num_together(requests: Iterable[Request], max_items: int) -> int:
+def call_size(spec: WorkerSpec) -> int:
+    """How many items go into one call to a worker, so that its engine is busy on all its cores."""
+    at_once = make_engine(spec.engine).batch_size * spec.num_cores
+    return max(MAX_ITEMS_PER_CALL, at_once)
+
+
+def max_characters(max_items: int) -> int:
+    """The length of all texts of a call of so many items."""
+    return max_items * MAX_CHARACTERS_PER_ITEM
+
+
+def _num_together(requests: Iterable[Request], max_items: int, max_characters: int) -> int:
     """How many of the first requests fit into one call, at least one."""
     num, num_characters = 0, 0
     for request in islice(requests, max_items):
         num_characters += len(request.text)
-        if num and num_characters > MAX_CHARACTERS_PER_CALL:
+        if num and num_characters > max_characters:
             break
         num += 1
     return num
@@ -58,8 +74,21 @@ class Item:
 class RetryQueue:
     """The requests that wait for a worker, read from their source a window at a time."""
 
-    def __init__(self, requests: Iterable[Request], item_timeout_s: float) -> None:
+    def __init__(
+        self,
+        requests: Iterable[Request],
+        item_timeout_s: float,
+        max_items: int = MAX_ITEMS_PER_CALL,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            requests: in any order.
+            item_timeout_s: see `Plan`.
+            max_items: of one call; a batched engine wants at least as many as it speaks at a time.
+        """
         self.num_workers = 1
+        self._max_items = max_items
         self._windows = windows(requests)
         self._item_timeout_s = item_timeout_s
         self._again: deque[Item] = deque()  # each of these is a call of its own
@@ -85,13 +114,13 @@ class RetryQueue:
         if self._again:
             return [self._again.popleft()]
         share = -(-len(self._waiting) // (2 * self.num_workers))
-        max_items = 1 if self._slowest_s_per_character is None else min(share, MAX_ITEMS_PER_CALL)
-        num = _num_together(self._waiting, max_items)
+        max_items = 1 if self._slowest_s_per_character is None else min(share, self._max_items)
+        num = _num_together(self._waiting, max_items, max_characters(self._max_items))
         return [Item(self._waiting.popleft()) for _ in range(num)]
 
     def _fill(self) -> None:
         """Read on before the calls get small, as they should only be at the very end."""
-        if len(self._waiting) < 2 * self.num_workers * MAX_ITEMS_PER_CALL:
+        if len(self._waiting) < 2 * self.num_workers * self._max_items:
             self._waiting.extend(next(self._windows, ()))
 
     def limit_s(self, items: list[Item]) -> float:

@@ -27,12 +27,12 @@ from pocket_batch.executors.cores import (
 )
 from pocket_batch.executors.leases import lease_cores
 from pocket_batch.executors.pool import Pool, Reply
-from pocket_batch.executors.queue import Item, RetryQueue
+from pocket_batch.executors.queue import Item, RetryQueue, call_size
 from pocket_batch.executors.session import SessionFolder, check_address, environment, within
 from pocket_batch.stages.synthesize import Synthesize
 
 OBJECT_STORE_BYTES = 100 * 2**20
-OBJECT_STORE_BYTES_PER_WORKER = 12 * 2**20  # two calls of results
+OBJECT_STORE_BYTES_PER_WORKER = 30 * 2**20  # two calls of results
 QUIET = {  # read by Ray when it is imported or started
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -67,7 +67,7 @@ class RayExecutor:
             ModelUnavailableError: no worker could load the engine or a voice.
             StoppedError: all workers were lost on the way.
         """
-        queue = RetryQueue(requests, self.plan.item_timeout_s)
+        queue = RetryQueue(requests, self.plan.item_timeout_s, call_size(self.plan.spec))
         if queue.is_empty() or should_stop():
             return
         where = joined(self.plan) if self.plan.address else private(self.plan)

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from pocket_batch.data import Request, Voice
 from pocket_batch.executors.queue import (
-    MAX_CHARACTERS_PER_CALL,
     MAX_ITEMS_PER_CALL,
     WINDOW,
     Item,
     RetryQueue,
     calls,
+    max_characters,
     windows,
 )
 
@@ -86,8 +86,10 @@ def test_calls_get_small_at_the_end_so_that_workers_end_together() -> None:
 
 def test_a_call_is_limited_in_characters_too() -> None:
     for items in take_all(make_queue(50, length=350)):
-        assert sum(len(item.request.text) for item in items) <= MAX_CHARACTERS_PER_CALL
-    assert [len(call) for call in calls(make_requests(2, MAX_CHARACTERS_PER_CALL + 1))] == [1, 1]
+        assert sum(len(item.request.text) for item in items) <= max_characters(MAX_ITEMS_PER_CALL)
+    assert [
+        len(call) for call in calls(make_requests(2, max_characters(MAX_ITEMS_PER_CALL) + 1))
+    ] == [1, 1]
 
 
 def test_items_of_a_lost_call_come_back_first_and_alone() -> None:

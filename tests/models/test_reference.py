@@ -94,7 +94,7 @@ def test_noise_is_what_the_reference_draws_with_that_seed(
         drawn.append(frame)
     config = load_model_config(folder / "config.yaml")
     model = load_model(config, folder / "model.safetensors")
-    batch = Batch(model, Settings(0.3, 1, clamp, -4.0, None))
+    batch = Batch(model, Settings(0.3, 1, clamp, -4.0, None), num_slots=8)
     assert torch.equal(batch.draw_noise(seed, 5), torch.cat(drawn[1:]))
 
 
