@@ -20,6 +20,13 @@ FileFormat = Literal["m4b", "mp3", "opus", "flac", "wav"]
 Loudness = Literal["lufs", "acx"]
 ExecutorName = Literal["auto", "ray", "local"]
 
+_OPTIONS = {  # what people type for a setting
+    "sampling.temperature": "--temperature",
+    "master.target_lufs": "--target-lufs",
+    "executor.workers": "--workers",
+    "executor.cores_per_worker": "--cores-per-worker",
+}
+
 T = TypeVar("T")
 
 # What the YAML reader lets through for dates, numbers and nesting that make no sense.
@@ -110,7 +117,7 @@ def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipe
         _override(raw, dotted, value)
     origin = path.name if path else "settings"
     settings = _checked(AudiobookPipeline, raw, origin)
-    _check_ranges(settings, origin)
+    _check_ranges(settings, origin, overrides)
     return settings
 
 
@@ -262,7 +269,7 @@ def _inner(kind: type, path: list[str]) -> Any:
     return kind
 
 
-def _check_ranges(settings: AudiobookPipeline, origin: str) -> None:
+def _check_ranges(settings: AudiobookPipeline, origin: str, overrides: dict[str, Any]) -> None:
     """Refuse values that would give nonsense, each with the range that makes sense."""
     pauses, sampling = settings.segment.pauses, settings.sampling
     ranges: list[tuple[str, float | None, float, float]] = [
@@ -287,4 +294,6 @@ def _check_ranges(settings: AudiobookPipeline, origin: str) -> None:
     ]
     for name, value, low, high in ranges:
         if value is not None and not low <= value <= high:
-            raise UsageError(f"{origin}: `{name}` is {value}; it must be from {low} to {high}.")
+            where = _OPTIONS.get(name) if name in overrides else None
+            where = where or f"{origin}: `{name}`"
+            raise UsageError(f"{where} is {value}; it must be from {low} to {high}.")

@@ -38,7 +38,7 @@ def test_every_setting_of_the_shipped_file_is_a_known_one_and_every_known_one_is
         ({"write.format": "mp4"}, "should be 'm4b', 'mp3', 'opus', 'flac' or 'wav'"),
         ({"master.target_lufs": -3}, "must be from -40 to -8"),
         ({"segment.pauses.chapter_ms": -1}, "must be from 0 to 60000"),
-        ({"sampling.temperature": 2.5}, "must be from 0 to 2"),
+        ({"sampling.temperature": 3.0}, "^--temperature is 3.0; it must be from 0 to 2"),
         ({"sampling.decode_steps": 0}, "must be from 1 to 1000"),
         ({"sampling.noise_clamp": 0}, "must be from"),
         ({"sampling.eos_threshold": float("nan")}, "must be from -30 to 30"),

@@ -1,28 +1,23 @@
 """An audio prompt: from anybody's recording of a voice to what the Mimi encoder wants to hear."""
 
 import math
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocket_batch.audio.loudness import LoudnessMeter, integrated_lufs
 from pocket_batch.audio.pcm import Samples
+from pocket_batch.audio.recording import GOOD_RATE_HZ, power_share, read_prompt
 from pocket_batch.errors import InputError
 
 RATE_HZ = 24_000  # of Mimi. Source: arXiv 2410.00037, section 3.3
-MAX_READ_S = 600  # of a longer file only this much is read: a prompt needs 30 s of it
-BLOCK_SAMPLES = 1 << 18
 MAX_PROMPT_S = 30.0  # what the model was made for
 MIN_SPEECH_S = 1.0
 GOOD_S = 5.0
-MIN_RATE_HZ = 4_000
-GOOD_RATE_HZ = 16_000
 GOOD_SNR_DB = 20.0
+MIN_SNR_DB = 3.0  # noise alone, and a steady tone, measure less
 TARGET_LUFS = -23.0  # EBU R 128
 MAX_PEAK = 0.98  # full scale, with room for rounding to 16 bits
 
@@ -38,6 +33,9 @@ SEARCH_S = 5.0  # a prompt that is too long is cut at a pause, if one is this ne
 MIN_PAUSE_FRAMES = 5  # shorter ones are the closures of consonants
 CLIPPED = 0.999  # samples at or over this are taken as clipped
 MAX_CLIPPED = 1e-4
+HOPELESS_CLIPPED = 0.2
+SPEECH_HZ = (80.0, 4_000.0)  # most of the power of a voice is in here
+MIN_SPEECH_SHARE = 0.05  # of the power, without a constant; of white noise at 96 kHz it is 0.08
 MAX_SILENCE = 0.5
 MAX_SNR_DB = 96.0  # what 16 bits can hold
 
@@ -59,43 +57,6 @@ class PromptReport:
     lufs: float
     warnings: tuple[str, ...] = ()
     refusal: str = ""
-
-
-def read_prompt(path: Path) -> tuple[Samples, int]:
-    """Read a WAV, FLAC, MP3 or Ogg file, mixed down to mono; at most its first ten minutes.
-
-    Returns:
-        The samples (num_samples,), the mean of the channels, full scale 1.0; and their sampling
-        rate in Hz.
-
-    Raises:
-        InputError: there is no such file, it is not such audio, or it is empty.
-    """
-    import soundfile
-
-    if not path.is_file():
-        found = "it is a folder" if path.is_dir() else "there is no such file"
-        raise InputError(f"{path}: a recording of a voice was wanted, and {found}.")
-    try:
-        with soundfile.SoundFile(os.fsencode(path)) as file:
-            rate_hz = int(file.samplerate)
-            blocks = list(_mono_blocks(file, MAX_READ_S * rate_hz))
-    except (soundfile.LibsndfileError, OSError, ValueError) as error:
-        raise InputError(
-            f"{path} is not audio that can be read here ({error}). WAV, FLAC, MP3 and Ogg can be; "
-            f"`ffmpeg -i {path.name} voice.wav` makes a WAV of most others."
-        ) from error
-    if not blocks:
-        raise InputError(f"{path} holds no samples. Record it again.")
-    if rate_hz < MIN_RATE_HZ:
-        raise InputError(
-            f"{path} has a sampling rate of {rate_hz:,} Hz, too low for speech. Record it at "
-            f"{GOOD_RATE_HZ:,} Hz or more."
-        )
-    samples = np.concatenate(blocks)
-    if not np.isfinite(samples).all():
-        raise InputError(f"{path} has samples that are not numbers. Export it again.")
-    return samples, rate_hz
 
 
 def prepare_prompt(
@@ -122,11 +83,11 @@ def prepare_prompt(
     Raises:
         InputError: there is less than one second of speech in it.
     """
-    refusal = _refusal(_speech_s(samples, sampling_rate_hz))
-    if refusal:
-        raise InputError(refusal)
     notes: list[str] = []
     prompt = _resample(samples, sampling_rate_hz)
+    speech_s = min(_speech_s(samples, sampling_rate_hz), _speech_s(prompt, RATE_HZ))
+    if speech_s < MIN_SPEECH_S:
+        raise InputError(_too_short(speech_s))
     if trim:
         prompt = prompt[_begin(prompt) :]
     if len(prompt) > max_s * RATE_HZ:
@@ -139,6 +100,29 @@ def prepare_prompt(
     if level:
         prompt = _level(prompt, notes)
     return _end_on_pause(prompt), notes
+
+
+def examine_prompt(path: Path) -> tuple[PromptReport, Samples]:
+    """Read, measure and prepare a recording: all that there is to say about it.
+
+    Returns:
+        The report, whose warnings also say what was cut off; and the prompt (num_samples,) at
+        24 kHz, empty when the recording is refused.
+
+    Raises:
+        InputError: it is not audio.
+    """
+    samples, rate_hz = read_prompt(path)
+    report = check_prompt(samples, rate_hz)
+    if not report.refusal:
+        try:
+            prompt, notes = prepare_prompt(samples, rate_hz)
+        except InputError as error:
+            report = replace(report, warnings=(), refusal=str(error))
+        else:
+            cut = notes[: report.seconds > MAX_PROMPT_S]  # its level is no flaw of a recording
+            return replace(report, warnings=(*report.warnings, *cut)), prompt
+    return report, np.zeros(0, np.float32)
 
 
 def check_prompt(samples: Samples, sampling_rate_hz: int) -> PromptReport:
@@ -159,20 +143,11 @@ def check_prompt(samples: Samples, sampling_rate_hz: int) -> PromptReport:
         silence_share=1.0 - float(np.mean(_is_loud(powers))) if len(powers) else 1.0,
         lufs=integrated_lufs(meter.result()),
     )
-    return _judged(report)
+    first = samples[: int(MAX_PROMPT_S) * sampling_rate_hz]
+    return _judged(report, power_share(first, sampling_rate_hz, SPEECH_HZ))
 
 
-def _mono_blocks(file: Any, max_samples: int) -> Iterator[Samples]:
-    """Blocks of an open file, (num_samples,), mixed down one by one to save memory."""
-    while max_samples > 0:
-        block = file.read(min(BLOCK_SAMPLES, max_samples), "float32", always_2d=True)  # (S, C)
-        if not len(block):
-            return
-        yield np.asarray(block.mean(axis=1), np.float32)
-        max_samples -= len(block)
-
-
-def _judged(report: PromptReport) -> PromptReport:
+def _judged(report: PromptReport, speech_share: float) -> PromptReport:
     """The report with what is wrong with the recording, in sentences."""
     is_flawed = {
         f"It has only {report.speech_s:.1f} s of speech: a voice is learned better from "
@@ -187,14 +162,34 @@ def _judged(report: PromptReport) -> PromptReport:
         f"Its sampling rate is {report.sampling_rate_hz:,} Hz: the voice will sound dull. Record "
         f"at {GOOD_RATE_HZ:,} Hz or more.": report.sampling_rate_hz < GOOD_RATE_HZ,
     }
-    refusal = _refusal(report.speech_s)
+    refusal = _refusal(report, speech_share)
     warnings = tuple(sentence for sentence, is_so in is_flawed.items() if is_so)
     return replace(report, warnings=() if refusal else warnings, refusal=refusal)
 
 
-def _refusal(speech_s: float) -> str:
-    if speech_s >= MIN_SPEECH_S:
+def _refusal(report: PromptReport, speech_share: float) -> str:
+    """Why a recording is not good enough for a voice, empty when it is."""
+    if report.speech_s < MIN_SPEECH_S:
+        return _too_short(report.speech_s)
+    if speech_share < MIN_SPEECH_SHARE:
+        return (
+            "The recording is not good enough: there is next to nothing in it between "
+            f"{SPEECH_HZ[0]:g} and {SPEECH_HZ[1]:,.0f} Hz, where speech is. Record it again."
+        )
+    if report.snr_db <= MIN_SNR_DB:
+        return (
+            "The recording is not good enough: no voice stands out of its noise "
+            f"({report.snr_db:.1f} dB). Record in a quieter room, nearer to the microphone."
+        )
+    if report.clipped_share <= HOPELESS_CLIPPED:
         return ""
+    return (
+        f"The recording is not good enough: {100 * report.clipped_share:.2g} % of its samples "
+        "are clipped. Record at a lower level."
+    )
+
+
+def _too_short(speech_s: float) -> str:
     return (
         f"The recording has {speech_s:.1f} s of speech, and at least {MIN_SPEECH_S:g} s is "
         "needed. Record some sentences, 10 to 30 s of them."
@@ -274,7 +269,7 @@ def _level(prompt: Samples, notes: list[str]) -> Samples:
     meter.add(prompt / np.float32(peak))  # so that the absolute gate leaves a quiet voice in
     measured_lufs = integrated_lufs(meter.result()) + 20 * math.log10(peak)
     if measured_lufs == -math.inf:  # no sound that can be heard, such as a constant
-        raise InputError(_refusal(0.0))
+        raise InputError(_too_short(0.0))
     gain = 10 ** ((TARGET_LUFS - measured_lufs) / 20)
     if gain * peak > MAX_PEAK:
         gain = MAX_PEAK / peak

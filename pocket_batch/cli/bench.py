@@ -1,7 +1,8 @@
 """Measure everything but the engine: a made-up book, spoken as tones, from EPUB to M4B.
 
 Prints CPU seconds per hour of audio (all processes added up, by kind), peak memory of the driver,
-wall time, and the time of a second run that finds nothing to do.
+wall time, and the time of a second run that finds nothing to do. `bench-engine` measures the
+engine.
 """
 
 import argparse

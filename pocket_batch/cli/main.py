@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 
@@ -19,6 +20,7 @@ COMMANDS = {
     "voices": "list the voices, their languages and licences",
     "models": "list the models, download them, find and check their files",
     "bench": "measure everything but the engine on a made-up book",
+    "bench-engine": "measure the engine on a random model, or beside pocket-tts",
 }
 
 _USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
@@ -36,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     _make_streams_safe()
     name, rest = _split_command(argv)
-    module = import_module(f"pocket_batch.cli.{name}")
+    module = import_module(f"pocket_batch.cli.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(
         prog="pocket-batch" if name == "audiobook" else f"pocket-batch {name}",
         usage=_USAGE if name == "audiobook" else None,
@@ -57,11 +59,22 @@ def program() -> None:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until a run takes it over
     code = main()
+    _flush()
     if "ray" in sys.modules:
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _flush() -> None:
+    """Write out what was printed; a stream that nobody reads any more leads nowhere from now on.
+
+    Without this, Python tries again at the end of the process, and turns the exit code into 120.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # the reader, such as `head`, has left, or a log's disk is full
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _make_streams_safe() -> None:
@@ -96,8 +109,7 @@ def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ig
         _tell(args, StoppedError.exit_code, f"Stopped. To go on: {_same_command(argv)}")
         return StoppedError.exit_code
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the reader, such as `head`, has left
-        return 0
+        return 0  # the reader, such as `head`, has left
     except Exception as error:  # noqa: BLE001  # the last resort: whatever it is, it is a bug
         if args.debug:
             traceback.print_exc()
@@ -111,9 +123,10 @@ def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ig
 
 def _tell(args: argparse.Namespace, code: int, text: str) -> None:
     """Print an error, and in a JSON log its event too, so that each log ends with what became."""
-    print(text, file=sys.stderr)
-    if getattr(args, "log_format", None) == "json":
-        print(json.dumps({"event": "error", "exit_code": code, "text": text}), flush=True)
+    with suppress(OSError):  # nobody reads it any more, which is no reason for another code
+        print(text, file=sys.stderr)
+        if getattr(args, "log_format", None) == "json":
+            print(json.dumps({"event": "error", "exit_code": code, "text": text}), flush=True)
 
 
 def _same_command(argv: list[str]) -> str:
@@ -125,7 +138,7 @@ def _same_command(argv: list[str]) -> str:
 
 
 def _epilog() -> str:
-    rows = "\n".join(f"  {name:<10} {text}" for name, text in COMMANDS.items())
+    rows = "\n".join(f"  {name:<13} {text}" for name, text in COMMANDS.items())
     return f"commands (pocket-batch COMMAND --help tells more):\n{rows}\n\n{_EXIT_CODES}"
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pocket_batch.errors import ModelUnavailableError, UsageError
 
@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from pocket_batch.models.hub import Progress
     from pocket_batch.models.presets import ModelSource
 
-_ACTIONS = """\
-  list               what there is, and what of it is on this machine (the default)
-  pull NAME ...      download weights, tokenizer and the default voice
-  path NAME ...      print where the files are; exit code 4 when one is missing
-  verify [NAME ...]  compare the files that are here with their hashes
-
+_EPILOG = """\
 A NAME is one of the list, or a folder with a model of your own.
 
 Files land in the cache that programs with huggingface_hub share (HF_HOME, HF_HUB_CACHE, HF_TOKEN).
 POCKET_BATCH_MIRROR names a folder that is looked at first, laid out as owner/repository/path.
 """
+_ACTIONS = {
+    "list": "what there is, and what of it is on this machine (the default)",
+    "pull": "download weights, tokenizer and the default voice",
+    "path": "print where the files are; exit code 4 when one is missing",
+    "verify": "compare the files that are here with their hashes",
+}
 
 
 class File(NamedTuple):
@@ -34,25 +35,37 @@ class File(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.epilog = f"actions:\n{_ACTIONS}"
-    parser.add_argument("action", nargs="?", default="list", choices=tuple(_RUN), metavar="ACTION")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="models")
-    parser.add_argument("--json", action="store_true", help="list: one JSON object a line")
-    parser.add_argument(
-        "--cloning",
-        action="store_true",
-        help="pull, path: the weights that can clone voices (their repository is gated)",
+    """Declare the actions and the options of each."""
+    parser.epilog = _EPILOG
+    parser.set_defaults(names=[], json=False, cloning=False, voice=[], to=None)
+    json = {"action": "store_true", "help": "one JSON object a line"}
+    _option(parser, "--json", **json)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+    parser.set_defaults(action="list")
+    words = {name: _action(actions, name) for name in _ACTIONS}
+    _option(words["list"], "--json", **json)
+    for name in ("pull", "path"):
+        cloning = "the weights that can clone voices (their repository is gated)"
+        _option(words[name], "--cloning", action="store_true", help=cloning)
+        voice = "this voice too (repeatable)"
+        _option(words[name], "--voice", action="append", metavar="NAME", help=voice)
+    to = "copy the files into a mirror for machines without network"
+    _option(words["pull"], "--to", type=Path, metavar="FOLDER", help=to)
+
+
+def _action(actions, name: str) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
+    text = _ACTIONS[name]
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=text, description=f"{text[0].upper()}{text[1:]}."
     )
-    parser.add_argument(
-        "--voice", action="append", default=[], help="pull, path: this voice too (repeatable)"
-    )
-    parser.add_argument(
-        "--to",
-        type=Path,
-        metavar="FOLDER",
-        help="pull: copy the files into a mirror for machines without network",
-    )
+    _option(parser, "names", nargs="*", metavar="NAME", help="models: names or folders")
+    _option(parser, "--debug", action="store_true", help="show stack traces")
+    return parser
+
+
+def _option(parser: argparse.ArgumentParser, name: str, **how: Any) -> None:
+    """Declare an option whose default is that of the whole command."""
+    parser.add_argument(name, default=argparse.SUPPRESS, **how)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,8 +87,10 @@ def _list(args: argparse.Namespace) -> None:
         rows.append((source, here))
     if args.json:
         _print_json(rows)
-    else:
-        _print_table(rows)
+        return
+    _print_table(rows)
+    if not args.names:
+        print("\nDownload a model: pocket-batch models pull NAME")
 
 
 def _print_json(rows: Iterable[tuple["ModelSource", dict[str, bool]]]) -> None:
@@ -104,9 +119,7 @@ def _print_table(rows: Iterable[tuple["ModelSource", dict[str, bool]]]) -> None:
         parameters = f"{source.num_parameters / 1e6:.3g} M" if source.num_parameters else "?"
         voice = source.default_voice
         table.add_row(source.name, source.language, parameters, voice, _here(here))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print("\nDownload a model: pocket-batch models pull NAME", markup=False)
+    Console(highlight=False).print(table)
 
 
 def _here(here: dict[str, bool]) -> str:
@@ -121,73 +134,68 @@ def _here(here: dict[str, bool]) -> str:
 
 
 def _pull(args: argparse.Namespace) -> None:
-    from pocket_batch.models import hub, mirror
+    from pocket_batch.models import hub, location, mirror
     from pocket_batch.models.presets import find_model
 
     sources = [find_model(name) for name in args.names]
     for source in sources:
         for file in _wanted(source, args.cloning, args.voice):
             with _bar(source.name) as progress:
-                known = source.sha256.get(file.location, "")
-                path = hub.fetch(file.location, progress, sha256=known, model=source.name)
+                path = hub.fetch(
+                    file.location,
+                    progress,
+                    sha256=source.sha256.get(file.location, ""),
+                    model=source.name,
+                    cloning=args.cloning and file.kind == "cloning weights",
+                )
             if args.to:
                 path = mirror.copy_to_mirror(file.location, path, args.to)
             print(f"{source.name} {file.kind}: {path}", flush=True)
     if args.to:
-        print(f"For a machine without network: copy {args.to} there and set {hub.MIRROR_VARIABLE}.")
+        variable = location.MIRROR_VARIABLE
+        print(f"For a machine without network: copy {args.to} there and set {variable}.")
 
 
 def _path(args: argparse.Namespace) -> None:
     from pocket_batch.models import hub
+    from pocket_batch.models.advice import pull_command
+    from pocket_batch.models.location import mirror_remark
     from pocket_batch.models.presets import find_model
 
-    missing = []
+    missing, commands = [], []
     for source in [find_model(name) for name in args.names]:
+        absent = []
         for file in _wanted(source, args.cloning, args.voice):
             found = hub.find(file.location)
             if found:
                 print(found)
             else:
-                missing.append((source.name, file.kind))
+                absent.append(file)
+        missing += [f"{file.kind} of {source.name} ({_place(file.location)})" for file in absent]
+        if any("://" in file.location for file in absent):
+            commands.append(f"`{pull_command(source.name, args.voice, args.cloning)}`")
     if missing:
-        what = ", ".join(f"{kind} of {name}" for name, kind in missing)
-        names = " ".join(dict.fromkeys(name for name, _ in missing))
+        run = f" Run {' and '.join(commands)}." * bool(commands)
         raise ModelUnavailableError(
-            f"Not on this machine: {what}. Run `pocket-batch models pull {names}`."
+            f"Not on this machine: {', '.join(missing)}.{mirror_remark()}{run}"
         )
 
 
+def _place(location: str) -> str:
+    """Where a file would be expected: below a mirror, or at its own place."""
+    from pocket_batch.models.location import parse_hub
+
+    file = parse_hub(location)
+    return f"in a mirror: {file.repository}/{file.path}" if file else location
+
+
 def _verify(args: argparse.Namespace) -> None:
-    from pocket_batch.models import hub, mirror
-    from pocket_batch.models.download import is_intact
+    from pocket_batch.cli.models_verify import verify
     from pocket_batch.models.presets import find_model, load_presets
 
     sources = [find_model(name) for name in args.names] or list(load_presets().values())
     voices = _known_voices()
-    damaged: dict[Path, str] = {}
-    seen: set[Path] = set()
-    for source in sources:
-        for file in _all_files(source, voices):
-            path = hub.find(file.location)
-            if not path or path in seen:
-                continue
-            seen.add(path)
-            digest = mirror.expected_digest(
-                file.location, path, source.sha256.get(file.location, "")
-            )
-            state = "ok" if digest else "no hash known"
-            if not is_intact(path, digest):
-                state = "DAMAGED"
-                damaged[path.resolve()] = source.name
-            print(f"{state:<14}{source.name} {file.kind}: {path}", flush=True)
-    if not seen:
-        print("Nothing to check: no file of these models is on this machine.")
-    if damaged:
-        names = " ".join(dict.fromkeys(damaged.values()))
-        raise ModelUnavailableError(
-            f"Damaged: {', '.join(map(str, damaged))}. Delete what is damaged and run "
-            f"`pocket-batch models pull {names}`."
-        )
+    verify((source, file) for source in sources for file in _all_files(source, voices))
 
 
 def _wanted(source: "ModelSource", cloning: bool, voices: list[str]) -> list[File]:

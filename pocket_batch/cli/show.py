@@ -167,7 +167,7 @@ def _parts(p: Progress) -> list[str]:
     return [
         f"{p.phase.capitalize()} {percent:3.0f} %",
         f"{duration(p.audio_s)} of audio",
-        f"{p.x_realtime:.0f}x real time",
+        f"{p.x_realtime:.{int(p.x_realtime < 2)}f}x real time",
         f"{p.chapters_done}/{p.num_chapters} chapters" if speaking else "",
         f"{p.done:,}/{p.total:,} segments" if speaking else "",
         f"{p.num_workers} worker{'s' * (p.num_workers != 1)}" if p.num_workers else "",

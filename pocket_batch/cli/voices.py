@@ -1,4 +1,4 @@
-"""The voices: list them, check a recording, add one of your own, hear one, export its state."""
+"""The voices: list them, check a recording, add, hear, export or remove one."""
 
 import argparse
 import sys
@@ -13,8 +13,10 @@ _MODULES = {
     "check": "pocket_batch.cli.voices_check:check",
     "export": "pocket_batch.cli.voices_speak:export",
     "list": "pocket_batch.cli.voices:list_voices",
+    "remove": "pocket_batch.cli.voices_remove:remove",
     "preview": "pocket_batch.cli.voices_speak:preview",
 }
+LINE_WIDTH = 10_000
 _MODEL = "name or folder (default: the model of the language)"
 
 
@@ -41,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     preview.add_argument("--model", help=_MODEL)
     preview.add_argument("--language", metavar="CODE", help="of TEXT (default: the voice's)")
     preview.add_argument("--overwrite", action="store_true", help="replace FILE")
+    remove = _word(words, "remove", "remove a voice that you added")
+    remove.add_argument("name", metavar="NAME")
     check = _word(words, "check", "measure a recording: can it be a voice?")
     check.add_argument("file", metavar="FILE", type=Path)
     check.add_argument(
@@ -77,14 +81,16 @@ def list_voices(args: argparse.Namespace) -> int:
     for problem in problems if args.json else ():
         print(f"Warning: {problem}", file=sys.stderr)
     if not args.json:
-        console = Console(highlight=False)
-        console.print(table)
+        wide = None if sys.stdout.isatty() else LINE_WIDTH  # elsewhere each voice is one line
+        console = Console(highlight=False, width=wide)
+        with console.capture() as shown:  # a reader that leaves is for main to see
+            console.print(table)
+        print("\n".join(line.rstrip() for line in shown.get().splitlines()))
         for problem in problems:
-            console.print(f"Warning: {problem}", style="yellow", markup=False)
-        console.print(
+            print(f"Warning: {problem}")
+        print(
             "\nA voice of your own: `pocket-batch voices add NAME FILE`. "
-            f"They are in {user_folder() / 'voices'}.",
-            markup=False,
+            f"They are in {user_folder() / 'voices'}."
         )
     return 0
 
@@ -141,7 +147,7 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Add a voice from 10 to 30 s of clean speech (WAV, FLAC, MP3, Ogg), or from a state that "
+        "Add a voice from 10 to 30 s of clean speech (WAV, FLAC, MP3, M4A), or from a state that "
         "was exported (.safetensors). Add only voices of people who have agreed to it."
     )
     parser.add_argument("name", metavar="NAME", help="what to call it")

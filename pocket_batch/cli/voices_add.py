@@ -2,15 +2,17 @@
 
 import argparse
 import json
+import os
 import re
 import shlex
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 from pocket_batch.audio.flac import encode_flac
-from pocket_batch.audio.prompt import RATE_HZ, prepare_prompt
-from pocket_batch.cli.voices_check import measured, show
-from pocket_batch.cli.voices_speak import speaker_for, states_of
+from pocket_batch.audio.prompt import RATE_HZ, examine_prompt
+from pocket_batch.cli.voices_check import show
+from pocket_batch.cli.voices_speak import speaker_for, tell
 from pocket_batch.config import load_voices, user_folder
 from pocket_batch.data import Voice
 from pocket_batch.errors import (
@@ -20,17 +22,26 @@ from pocket_batch.errors import (
     UsageError,
     writing,
 )
+from pocket_batch.jobs.language import check_code, primary, spoken_languages
+from pocket_batch.jobs.named import located, printable
+from pocket_batch.jobs.voice import states_of
 from pocket_batch.manifest import write_atomic
 
 SAME_VOICE = 0.9  # two states with a cosine over this are most likely of one speaker
-_NAME = re.compile(r"\w[\w-]{0,63}")  # `ann`, `ann-2`; never a path or the name of a file
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")  # `en`, `pt-BR`
+MAX_ALIKE = 3  # voices that are named as such
+MAX_NAME_BYTES = 64
+_NAME = re.compile(r"\w[\w-]*")  # `ann`, `ann-2`; never a path or the name of a file
+_SAMPLES = {
+    "en": "Good evening.", "fr": "Bonsoir à tous.", "de": "Guten Abend.", "es": "Buenas tardes.",
+    "it": "Buona sera.", "pt": "Boa noite.", "nl": "Goedenavond.",
+}  # fmt: skip
 
 
 def add_voice(args: argparse.Namespace) -> int:
     """Check what was given, copy it into the user's folder, and describe it there."""
     folder = user_folder() / "voices"
     _check_words(args)
+    _check_model(args)
     _check_name(args, folder)
     if args.file.suffix.lower() == ".safetensors":
         voice = _with_state(args, folder)
@@ -40,26 +51,51 @@ def add_voice(args: argparse.Namespace) -> int:
     print(f"The voice `{voice.name}` is in {folder}.")
     if load_voices()[0].get(voice.name) != voice:
         print(f"Warning: another file in {folder} has a voice `{voice.name}`, which is used.")
-    _compare(voice, args.model)
+    try:
+        _compare(voice, args.model)
+    except (ModelUnavailableError, InputError) as error:
+        print(f"It cannot speak on this machine yet, and was not compared with others. {error}")
+        return 0
     option = f" --model {shlex.quote(args.model)}" if args.model else ""
-    print(f'Hear it: pocket-batch voices preview {voice.name} "Good evening."{option}')
+    text = _SAMPLES.get(primary(voice.language), _SAMPLES["en"])
+    print(f'Hear it: pocket-batch voices preview {voice.name} "{text}"{option}')
     return 0
 
 
 def _check_words(args: argparse.Namespace) -> None:
-    if not _NAME.fullmatch(args.name):
+    if not _NAME.fullmatch(args.name) or len(args.name.encode()) > MAX_NAME_BYTES:
         raise UsageError(
-            f"`{args.name}` cannot be the name of a voice. Use letters, digits, `-` and `_`."
+            f"`{printable(args.name)}` cannot be the name of a voice. Use up to {MAX_NAME_BYTES} "
+            "letters, digits, `-` and `_`."
         )
-    if not _LANGUAGE.fullmatch(args.language):
-        raise UsageError(f"`{args.language}` is not a language code, such as en or pt-BR.")
+    for option in ("description", "licence", "language"):
+        if printable(getattr(args, option), max_length=None) != getattr(args, option):
+            raise UsageError(f"--{option} has characters that are no text. Write it in UTF-8.")
+    check_code(args.language)
+
+
+def _check_model(args: argparse.Namespace) -> None:
+    """Refuse a model that there is not, and a language that none speaks.
+
+    Raises:
+        ModelUnavailableError: naming what there is.
+    """
+    from pocket_batch.models.presets import find_model, model_for_language
+
+    if args.model:
+        find_model(args.model)
+    elif model_for_language(primary(args.language)) is None:
+        raise ModelUnavailableError(
+            f"No released model speaks `{args.language}`. Give the language that the voice shall "
+            f"speak: --language {'|'.join(spoken_languages())}. The recording may be in another."
+        )
 
 
 def _check_name(args: argparse.Namespace, folder: Path) -> None:
     """Refuse a name that is taken, unless it may be replaced; never write over FILE itself."""
     targets = [folder / f"{args.name}{suffix}" for suffix in (".yaml", ".flac", ".safetensors")]
     there = [path for path in targets if path.exists()]
-    if args.file.exists() and any(path.samefile(args.file) for path in there):
+    if os.path.exists(args.file) and any(path.samefile(args.file) for path in there):
         raise OutputError(
             f"{args.file} is where the voice would be kept. Move it to another folder first."
         )
@@ -75,18 +111,15 @@ def _with_recording(args: argparse.Namespace, folder: Path) -> Voice:
     Raises:
         InputError: it cannot be a voice.
     """
-    report, samples, rate_hz = measured(args.file)
+    report, prompt = examine_prompt(args.file)
     show(report)
     if report.refusal:
-        raise InputError(f"{args.file}: {report.refusal}")
-    prompt, notes = prepare_prompt(samples, rate_hz)
-    for note in notes:
-        print(note)
+        raise InputError(f"{printable(str(args.file))}: {report.refusal}")
     target = _make_folder(folder) / f"{args.name}.flac"
     write_atomic(target, encode_flac(prompt, RATE_HZ))
     target.with_suffix(".safetensors").unlink(missing_ok=True)  # of the voice it replaces
-    parameters = {"prompt": str(target)}
-    return _voice(args, parameters)
+    about = f"recording {printable(args.file.name)}, {report.seconds:.1f} s"
+    return _voice(args, about, {"prompt": str(target)})
 
 
 def _with_state(args: argparse.Namespace, folder: Path) -> Voice:
@@ -99,20 +132,18 @@ def _with_state(args: argparse.Namespace, folder: Path) -> Voice:
     from pocket_batch.engine.voice import read_state, write_state
     from pocket_batch.models.presets import find_model, model_for_language
 
-    if not args.file.is_file():
-        raise InputError(f"{args.file}: a voice state was wanted, and there is no such file.")
-    source = find_model(args.model) if args.model else model_for_language(args.language)
-    if source is None:
-        raise ModelUnavailableError(
-            f"No released model speaks `{args.language}`. Name the one that made this state "
-            "with --model."
-        )
+    if not os.path.isfile(args.file):
+        shown = printable(str(args.file))
+        raise InputError(f"{shown}: a voice state was wanted, and there is no such file.")
+    source = find_model(args.model) if args.model else model_for_language(primary(args.language))
+    assert source  # see _check_model
     shape = source.config.flow_lm.transformer
     state = read_state(args.file, shape.num_layers, shape.kv_heads, shape.head_dim)
     target = _make_folder(folder) / f"{args.name}.safetensors"
     write_state(state, target)
     target.with_suffix(".flac").unlink(missing_ok=True)  # of the voice it replaces
-    return _voice(args, {"state": str(target), "model": _absolute_model(source.name)})
+    parameters = {"state": str(target), "model": located(source.name)}
+    return _voice(args, f"state {printable(args.file.name)}", parameters)
 
 
 def _make_folder(folder: Path) -> Path:
@@ -121,20 +152,14 @@ def _make_folder(folder: Path) -> Path:
     return folder
 
 
-def _absolute_model(name: str) -> str:
-    """A folder as seen from everywhere; the name of a released model as it is."""
-    path = Path(name).expanduser()
-    return str(path.resolve()) if path.exists() else name
-
-
-def _voice(args: argparse.Namespace, parameters: dict[str, str]) -> Voice:
+def _voice(args: argparse.Namespace, about: str, parameters: dict[str, str]) -> Voice:
     return Voice(
         name=args.name,
         engine="pocket",
         language=args.language,
         licence=args.licence,
-        description=args.description,
-        source=args.file.name,
+        description=args.description or f"{about}, added {date.today()}",
+        source=printable(args.file.name),
         parameters=parameters,
     )
 
@@ -153,31 +178,26 @@ def _as_yaml(voice: Voice) -> str:
 
 
 def _compare(voice: Voice, model: str | None) -> None:
-    """Say which voices sound nearly like the new one, if its model is on this machine."""
-    try:
-        found = _similar(voice, model)
-    except ModelUnavailableError as error:
-        print(f"It was not compared with the voices that are here. {error}")
-        return
-    for name, cosine in found:
-        print(f"Warning: it is nearly the same voice as `{name}` (likeness {cosine:.2f} of 1).")
-
-
-def _similar(voice: Voice, model: str | None) -> list[tuple[str, float]]:
-    """The voices on this machine whose states are nearly that of the new one, with the cosine.
+    """Make the state of the new voice, and say which of those at hand sound nearly like it.
 
     Raises:
         ModelUnavailableError: the model is not on this machine, or cannot encode recordings.
     """
-    states = states_of(speaker_for(voice.name, model).engine)
+    speaker = speaker_for(voice.name, model)
+    states = states_of(speaker.engine)
     if states is None:
-        return []
+        return
+    speaker.engine.check([voice])
+    tell(f"Making the voice with the model {speaker.engine.spec.model}, and comparing it ...")
     state = states.get(voice)
     from pocket_batch.engine.voice import similarity
 
-    found: list[tuple[str, float]] = []
+    found: list[tuple[float, str]] = []
     for other in load_voices()[0].values():
         if other.engine == "pocket" and other.name != voice.name:
             with suppress(ModelUnavailableError, InputError):  # it is not here, or damaged
-                found.append((other.name, similarity(state, states.get(other))))
-    return [(name, cosine) for name, cosine in found if cosine > SAME_VOICE]
+                at_hand = states.at_hand(other)
+                found += [(similarity(state, at_hand), other.name)] if at_hand else []
+    for cosine, name in sorted(found, reverse=True)[:MAX_ALIKE]:
+        if cosine > SAME_VOICE:
+            print(f"Warning: it is nearly the same voice as `{name}` (likeness {cosine:.2f} of 1).")

@@ -4,16 +4,15 @@ import argparse
 import json
 import math
 from dataclasses import asdict
-from pathlib import Path
 
-from pocket_batch.audio.pcm import Samples
-from pocket_batch.audio.prompt import PromptReport, check_prompt, read_prompt
+from pocket_batch.audio.prompt import PromptReport, examine_prompt
 from pocket_batch.errors import InputError
+from pocket_batch.jobs.named import printable
 
 
 def check(args: argparse.Namespace) -> int:
     """Print what was measured; warnings are no failure."""
-    report, _, _ = measured(args.file)
+    report, _ = examine_prompt(args.file)
     if args.json:
         values = {
             key: None if isinstance(value, float) and math.isinf(value) else value
@@ -23,23 +22,10 @@ def check(args: argparse.Namespace) -> int:
     else:
         show(report)
     if report.refusal:
-        raise InputError(f"{args.file}: {report.refusal}")
+        raise InputError(f"{printable(str(args.file))}: {report.refusal}")
     if not args.json:
         print("It can be a voice: `pocket-batch voices add NAME FILE`.")
     return 0
-
-
-def measured(path: Path) -> tuple[PromptReport, Samples, int]:
-    """Read a recording and measure it.
-
-    Returns:
-        The report, the samples (num_samples,), and their sampling rate in Hz.
-
-    Raises:
-        InputError: it is not audio.
-    """
-    samples, rate_hz = read_prompt(path)
-    return check_prompt(samples, rate_hz), samples, rate_hz
 
 
 def show(report: PromptReport) -> None:
@@ -47,7 +33,7 @@ def show(report: PromptReport) -> None:
     loudness = "silent" if math.isinf(report.lufs) else f"{report.lufs:.1f} LUFS"
     print(f"Length         {report.seconds:.1f} s, of which {report.speech_s:.1f} s are speech")
     print(f"Sampling rate  {report.sampling_rate_hz:,} Hz")
-    print(f"Noise          about {report.snr_db:.0f} dB below the voice")
+    print(f"Noise          about {report.snr_db:.1f} dB below the voice")
     print(f"Clipped        {100 * report.clipped_share:.2g} % of the samples")
     print(f"Silence        {100 * report.silence_share:.0f} %")
     print(f"Loudness       {loudness}")

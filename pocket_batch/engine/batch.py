@@ -6,6 +6,8 @@ is to be spoken: torch takes seconds to import, and most commands can do without
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from pocket_batch.data import Precision
 from pocket_batch.engine.base import Output, Samples
 from pocket_batch.engine.scheduler import Row, Scheduler, Settings
 from pocket_batch.engine.voice import VoiceState
+from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.models.architecture import ModelConfig
 from pocket_batch.models.kv_cache import Prefix, make_prefix
 from pocket_batch.models.weights import PocketModel, load_model
@@ -41,6 +44,8 @@ class Batch:
 
     Attributes:
         num_slots: utterances spoken at a time.
+        cpu_s: processor time of each part of the work so far.
+        num_steps, num_frames: steps of the model, and frames they made.
     """
 
     def __init__(self, model: PocketModel, settings: Settings, num_slots: int) -> None:
@@ -49,6 +54,8 @@ class Batch:
         self._settings = settings
         self._latent_dim = model.config.mimi.quantizer.dimension
         self._prefixes: dict[int, tuple[VoiceState, Prefix]] = {}
+        self.cpu_s: dict[str, float] = {}
+        self.num_steps = self.num_frames = 0
         self.reset()
 
     def reset(self) -> None:
@@ -84,9 +91,19 @@ class Batch:
         return finished
 
     def encode_prompt(self, samples: Samples) -> VoiceState:
-        """The state of a voice from a prepared recording, (num_samples,) at 24 kHz."""
+        """The state of a voice from a prepared recording, (num_samples,) at 24 kHz.
+
+        Raises:
+            ModelUnavailableError: the weights make no numbers of it.
+        """
         features = self._model.mimi.encode(torch.from_numpy(samples))  # (F, voice)
-        return VoiceState(self._model.flow_lm.voice_state(features))
+        state = self._model.flow_lm.voice_state(features)  # (L, 2, T, G, D)
+        if not bool(torch.isfinite(state).all()):
+            raise ModelUnavailableError(
+                "The model makes values of this recording that are not numbers. Its weights are "
+                "damaged or of another model: fetch them again."
+            )
+        return VoiceState(state)
 
     def draw_noise(self, seed: int, num_frames: int) -> Tensor:
         """The noise of a whole utterance, (F, latent): what the reference draws after
@@ -94,12 +111,18 @@ class Batch:
         generator = torch.Generator().manual_seed(seed)
         noise = torch.empty(num_frames + 1, self._latent_dim)
         std, clamp = math.sqrt(self._settings.temperature), self._settings.noise_clamp
-        if clamp is None or std == 0:
-            noise.normal_(0.0, std, generator=generator)
-        else:
-            for frame in noise:
+        for frame in noise:  # one by one, as torch draws a large tensor in another order
+            if clamp is None or std == 0:
+                frame.normal_(0.0, std, generator=generator)
+            else:
                 torch.nn.init.trunc_normal_(frame, 0.0, std, -clamp, clamp, generator=generator)
         return noise[1:]
+
+    @contextmanager
+    def _timed(self, part: str) -> Iterator[None]:
+        started = time.thread_time()
+        yield
+        self.cpu_s[part] = self.cpu_s.get(part, 0.0) + time.thread_time() - started
 
     def _prefill(self, slot: int, speech: Speech) -> None:
         """Put voice and text into a slot."""
@@ -107,7 +130,8 @@ class Batch:
         language_model = self._model.flow_lm
         self._cache.put(slot, self._prefix(speech.voice))
         text = language_model.conditioner(torch.tensor(speech.tokens))  # (T, C)
-        language_model.prefill(text, self._cache, slot)
+        with self._timed("prefill"):
+            language_model.prefill(text, self._cache, slot)
         speech.compute_s += time.perf_counter() - started
 
     def _prefix(self, voice: VoiceState) -> Prefix:
@@ -133,8 +157,12 @@ class Batch:
         for slot, speech in running.items():
             last[slot] = speech.latents[-1] if speech.latents else language_model.bos_emb
             noise[slot] = speech.noise[speech.num_frames]
-        hidden, eos_logits = language_model.decode_step(last, self._cache)
-        latents = language_model.sample(hidden, noise, settings.decode_steps)  # (B, latent)
+        with self._timed("backbone"):
+            hidden, eos_logits = language_model.decode_step(last, self._cache)
+        with self._timed("flow head"):
+            latents = language_model.sample(hidden, noise, settings.decode_steps)  # (B, latent)
+        self.num_steps += 1
+        self.num_frames += len(running)
         is_eos = (eos_logits > settings.eos_threshold).tolist()
         elapsed_s = (time.perf_counter() - started) / len(running)
         for slot, speech in running.items():
@@ -153,7 +181,8 @@ class Batch:
         if not latents:
             return np.zeros(0, np.float32)
         model = self._model
-        audio = model.mimi.decode(model.flow_lm.denormalise(torch.stack(latents)))  # (S,)
+        with self._timed("codec"):
+            audio = model.mimi.decode(model.flow_lm.denormalise(torch.stack(latents)))  # (S,)
         samples: Samples = audio.numpy()
         num_fade = model.config.mimi.sample_rate * FADE_IN_MS // 1000
         samples[:num_fade] *= np.linspace(0, 1, num_fade, dtype=np.float32)

@@ -164,5 +164,5 @@ def _model_path(voice: Voice) -> Path:
     except FileNotFoundError as error:
         raise ModelUnavailableError(
             f"The voice `{voice.name}` needs the file {error}, which is not on this machine. "
-            f'While online, run `hibari "Hello." --voice {name}` once; it fetches the file.'
+            f'While online, run `hibari "Hello." --voice {name} -o hello.wav` once: it gets it.'
         ) from error

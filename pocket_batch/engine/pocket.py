@@ -40,8 +40,11 @@ MAX_TOKENS = 50  # the model was trained on single sentences. Source: pocket-tts
 TOKENS_PER_S = 3.0  # slower speech than this does not exist. Source: pocket-tts 4.0.1
 EXTRA_S = 2.0  # likewise
 DEFAULT_PARAMETERS = 100_000_000
-BASE_BYTES = 1_100_000_000  # of a worker without its weights: libraries, slots, one utterance
-BYTES_PER_PARAMETER = {"float32": 5, "bfloat16": 3}  # with the encoder, which is not counted
+NUM_LANES = 2  # of a worker, for estimates
+BASE_BYTES = 700_000_000  # of a worker with neither weights nor slots
+X_REALTIME = {"float32": 12.0, "bfloat16": 20.0}  # of 100 million parameters
+BYTES = {"float32": 4, "bfloat16": 2}  # of a number
+ENCODER_PARAMETERS = 10_000_000  # which `num_parameters` does not count
 
 
 class PocketEngine:
@@ -51,7 +54,6 @@ class PocketEngine:
     version = VERSION
     max_tokens = MAX_TOKENS
     batch_size = NUM_SLOTS
-    x_realtime = 8.0
 
     def __init__(self, spec: EngineSpec) -> None:
         """Find the model by its name or folder; nothing is loaded.
@@ -63,8 +65,8 @@ class PocketEngine:
         self.spec = spec
         self.source = find_model(spec.model or DEFAULT_MODEL)
         self.language = self.source.language
-        num_parameters = self.source.num_parameters or DEFAULT_PARAMETERS
-        self.memory_bytes = BASE_BYTES + num_parameters * BYTES_PER_PARAMETER[spec.precision]
+        self.memory_bytes = self._estimated_bytes()
+        self.x_realtime = X_REALTIME[spec.precision]
         self.sampling_rate_hz = self.source.config.mimi.sample_rate
         self._settings = _settings(spec.sampling, self.source.config)
         self._rules = _rules(self.source.config)
@@ -74,15 +76,16 @@ class PocketEngine:
         self._can_clone = False
 
     def identity(self) -> dict[str, str]:
-        """Version, weights, precision and sampling.
+        """Version, model, tokenizer, precision and sampling.
 
         Raises:
-            ModelUnavailableError: the weights are of a folder, and not in it.
+            ModelUnavailableError: the weights or the tokenizer are not on this machine.
         """
         sampling = json.dumps(asdict(self._settings), sort_keys=True)
         return {
             "version": VERSION,
             "weights": self._weights_identity,
+            "tokenizer": files.tokenizer_identity(self.source),
             "precision": self.spec.precision,
             "sampling": sampling,
         }
@@ -108,7 +111,7 @@ class PocketEngine:
         voices = tuple(voices)
         self._weights(self._needs_cloning(voices))
         if hub.find(self.source.tokenizer) is None:
-            raise files.not_here(self.source)
+            raise files.not_here(self.source, "tokenizer")
         for voice in voices:
             self.states.check(voice)
 
@@ -165,6 +168,11 @@ class PocketEngine:
         assert self._lanes is not None
         yield from self._lanes.run(self._prepared(request, batches[0]) for request in requests)
 
+    @property
+    def batches(self) -> "list[Batch]":
+        """One a lane, once loaded; they count what they do."""
+        return self._batches
+
     @cached_property
     def states(self) -> VoiceStates:
         """The voices of this model."""
@@ -186,7 +194,7 @@ class PocketEngine:
         table = self.source.config.flow_lm.lookup_table
         path = hub.find(table.tokenizer_path)
         if path is None:
-            raise files.not_here(self.source)
+            raise files.not_here(self.source, "tokenizer")
         return load_tokenizer(path, table.tokenizer, table.n_bins)
 
     def _needs_cloning(self, voices: Iterable[Voice]) -> bool:
@@ -195,7 +203,7 @@ class PocketEngine:
     def _weights(self, cloning: bool) -> Path:
         path = files.find_weights(self.source, cloning)
         if path is None:
-            raise files.not_here(self.source, cloning)
+            raise files.not_here(self.source, "cloning weights" if cloning else "weights")
         return path
 
     def _loaded(self, cloning: bool = False) -> "list[Batch]":
@@ -243,6 +251,15 @@ class PocketEngine:
             tokens=tokens,
             noise=batch.draw_noise(request.seed, max_frames),
         )
+
+    def _estimated_bytes(self) -> int:
+        """Size of a worker: libraries, weights, and keys and values of all slots."""
+        backbone = self.source.config.flow_lm.transformer
+        num_positions = MAX_TOKENS + self._max_frames(MAX_TOKENS)
+        per_slot = 2 * backbone.num_layers * backbone.kv_heads * backbone.head_dim * num_positions
+        num_parameters = (self.source.num_parameters or DEFAULT_PARAMETERS) + ENCODER_PARAMETERS
+        numbers = num_parameters + NUM_LANES * self.batch_size * per_slot
+        return BASE_BYTES + numbers * BYTES[self.spec.precision]
 
     def _max_frames(self, num_tokens: int) -> int:
         seconds = num_tokens / TOKENS_PER_S + EXTRA_S

@@ -7,13 +7,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
-from pocket_batch.audio.prompt import prepare_prompt, read_prompt
-from pocket_batch.config import user_folder
+from pocket_batch.audio.prompt import examine_prompt, prepare_prompt
+from pocket_batch.audio.recording import read_prompt
 from pocket_batch.data import Voice
 from pocket_batch.engine.base import Progress, Samples
-from pocket_batch.errors import ModelUnavailableError, OutputError
+from pocket_batch.engine.origin import Origin, not_here
+from pocket_batch.engine.origin import find_origin as find_origin
+from pocket_batch.errors import InputError, ModelUnavailableError, OutputError
 from pocket_batch.models import hub
 
 if TYPE_CHECKING:
@@ -26,11 +28,7 @@ MAX_DISK_BYTES = 1_000_000_000
 _STALE_S = 3600  # a half-written file this old belongs to a process that died
 
 
-class Origin(NamedTuple):
-    """Where the sound of a voice comes from: a state to load, or a recording to encode."""
-
-    kind: Literal["state", "prompt"]
-    location: str
+_Identity = tuple[str, tuple[tuple[str, str], ...]]  # a voice's name and parameters
 
 
 class VoiceStates:
@@ -43,7 +41,8 @@ class VoiceStates:
     - `prompt`: a recording, which the model encodes
 
     The first of these that serves this model is used. A voice without any of them is taken to be
-    a released one of its own name.
+    a released one of its own name. What a voice was when it was first used it stays, as long as
+    this object lives, whatever becomes of its file.
     """
 
     def __init__(
@@ -77,7 +76,8 @@ class VoiceStates:
         self._max_memory_bytes = max_memory_bytes
         self._max_disk_bytes = max_disk_bytes
         self._held: OrderedDict[str, VoiceState] = OrderedDict()  # the last one used is last
-        self._hashes: dict[tuple[str, int, int], str] = {}
+        self._used: dict[_Identity, tuple[Origin, Path, str]] = {}  # with their keys
+        self._checked: dict[Path, tuple[str, ...]] = {}  # recordings, with their warnings
 
     def key(self, voice: Voice) -> str:
         """SHA-256 of all that the sound of a voice depends on; reads no weights, no network.
@@ -85,19 +85,27 @@ class VoiceStates:
         Raises:
             ModelUnavailableError: the voice is not on this machine, or not for this model.
         """
-        origin, path = self._find(voice)
-        return self._key(origin, path)
+        return self._use(voice)[2]
 
-    def check(self, voice: Voice) -> None:
+    def check(self, voice: Voice) -> tuple[str, ...]:
         """Make sure that a voice is on this machine, and its recording, if it is one, usable.
+
+        Returns:
+            Warnings about the recording, as sentences.
 
         Raises:
             ModelUnavailableError: it is not here, or not for this model.
-            InputError: its recording is damaged, too short or silent.
+            InputError: its recording is damaged, or not good enough for a voice.
         """
         origin, path = self._find(voice)
-        if origin.kind == "prompt":
-            prepare_prompt(*read_prompt(path))
+        if origin.kind == "state":
+            return ()
+        if path not in self._checked:
+            report, _ = examine_prompt(path)
+            if report.refusal:
+                raise InputError(f"{path}: {report.refusal}")
+            self._checked[path] = report.warnings
+        return self._checked[path]
 
     def fetch(self, voice: Voice, progress: Progress) -> None:
         """Put the state of a voice, or its recording, on this machine, unless it is here.
@@ -108,8 +116,8 @@ class VoiceStates:
         """
         origin = find_origin(self._source, voice)
         if hub.find(origin.location) is None:
-            if not _is_remote(origin):
-                raise _not_here(voice, origin)
+            if not origin.is_remote:
+                raise not_here(voice, origin)
             hub.fetch(origin.location, progress, model=self._source.name)
 
     def get(self, voice: Voice) -> "VoiceState":
@@ -120,56 +128,93 @@ class VoiceStates:
                 recording and the weights that encode one are not here.
             InputError: its recording is damaged or not usable.
         """
-        origin, path = self._find(voice)
-        key = self._key(origin, path)
+        origin, path, key = self._use(voice)
         if key not in self._held:
             self._held[key] = self._load(origin, path, key)
         self._held.move_to_end(key)
         self._free_memory()
         return self._held[key]
 
+    def at_hand(self, voice: Voice) -> "VoiceState | None":
+        """The state of a voice if it needs no encoding, else None.
+
+        Raises:
+            ModelUnavailableError: the voice is not on this machine, or does not fit this model.
+        """
+        origin, _, key = self._use(voice)
+        if key in self._held or origin.kind == "state":
+            return self.get(voice)
+        return self._read_spilled(self._spilled(key))
+
+    def _use(self, voice: Voice) -> tuple[Origin, Path, str]:
+        """Where the sound of a voice comes from and its key, as they were when first asked for."""
+        identity = (voice.name, tuple(sorted(voice.parameters.items())))
+        if identity not in self._used:
+            origin, path = self._find(voice)
+            self._used[identity] = (origin, path, self._key(origin, path))
+        return self._used[identity]
+
     def _find(self, voice: Voice) -> tuple[Origin, Path]:
         """Where the sound of a voice comes from, and that file on this machine."""
         origin = find_origin(self._source, voice)
         path = hub.find(origin.location)
         if path is None:
-            raise _not_here(voice, origin)
+            raise not_here(voice, origin)
         return origin, path
 
     def _key(self, origin: Origin, path: Path) -> str:
-        content = self._hash(path)
+        try:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelUnavailableError(f"{path} cannot be read ({error.strerror}).") from error
         if origin.kind == "state":
             return content
         made_of = f"prompt {content} {self._identity} preparation {PREPARATION}"
         return hashlib.sha256(made_of.encode()).hexdigest()
 
-    def _hash(self, path: Path) -> str:
-        """SHA-256 of a file; read again only when the file has changed."""
-        try:
-            status = path.stat()
-            known = (str(path), status.st_size, status.st_mtime_ns)
-            if known not in self._hashes:
-                with path.open("rb") as file:
-                    self._hashes[known] = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise ModelUnavailableError(f"{path} cannot be read ({error.strerror}).") from error
-        return self._hashes[known]
-
     def _load(self, origin: Origin, path: Path, key: str) -> "VoiceState":
-        """Read a state, or make it of a recording unless that was done before."""
-        from pocket_batch.engine.voice import read_state
+        """Read a state, or make it of a recording unless that was done before.
 
+        Raises:
+            ModelUnavailableError: the file is not what it was when the voice was first used.
+        """
+        from pocket_batch.engine.voice import is_usable, read_state
+
+        spilled = self._spilled(key)
+        state = self._read_spilled(spilled) if origin.kind == "prompt" else None
+        if state is not None:
+            return state
+        if self._key(origin, path) != key:
+            raise ModelUnavailableError(
+                f"{path} was changed while its voice was in use. Run the same command again: it "
+                "then speaks everything with the new voice."
+            )
         if origin.kind == "state":
             return read_state(path, *self._shape)
-        spilled = self._folder / f"{key}.safetensors"
-        with suppress(ModelUnavailableError, OSError):  # damaged or gone: made anew below
-            if spilled.exists():
-                state = read_state(spilled, *self._shape)
-                os.utime(spilled)  # the time of its last use
-                return state
         samples, _ = prepare_prompt(*read_prompt(path))
         state = self._encode(samples)
+        if not is_usable(state):
+            raise ModelUnavailableError(
+                f"The model `{self._source.name}` made a state of {path} that holds values which "
+                "are not numbers. Its weights are damaged: `pocket-batch models verify` looks."
+            )
         self._spill(state, spilled)
+        return state
+
+    def _spilled(self, key: str) -> Path:
+        return self._folder / f"{key}.safetensors"
+
+    def _read_spilled(self, path: Path) -> "VoiceState | None":
+        """A state that was made before; None when it is damaged or gone."""
+        from pocket_batch.engine.voice import read_state
+
+        try:
+            state = read_state(path, *self._shape)
+        except ModelUnavailableError:
+            return None
+        with suppress(OSError):  # the cache may be for reading alone
+            os.utime(path)  # the time of its last use
         return state
 
     def _spill(self, state: "VoiceState", path: Path) -> None:
@@ -205,64 +250,3 @@ class VoiceStates:
                 return
             path.unlink(missing_ok=True)
             num_bytes -= size
-
-
-def find_origin(source: "ModelSource", voice: Voice) -> Origin:
-    """Where the sound of a voice comes from; what was downloaded before makes no difference.
-
-    The recording of a released voice is used when the model's folder has no state of it.
-
-    Raises:
-        ModelUnavailableError: the voice is not for this model.
-    """
-    given = voice.parameters
-    made_by = given.get("model", source.name)
-    if "state" in given and _is_same(made_by, source.name):
-        return Origin("state", _absolute(given["state"]))
-    name = given.get("pocket_voice", "" if {"state", "prompt"} & set(given) else voice.name)
-    if name and source.states:
-        released = Origin("state", source.state(name))
-        if "prompt" not in given or _is_remote(released) or hub.find(released.location):
-            return released
-    if "prompt" in given:
-        return Origin("prompt", _absolute(given["prompt"]))
-    if "state" in given:
-        raise ModelUnavailableError(
-            f"The voice `{voice.name}` is not for the model `{source.name}`: its state was made "
-            f"by `{made_by}`, and it has no recording. "
-            f"Use --model {made_by}, or add the voice from a recording."
-        )
-    raise ModelUnavailableError(
-        f"The model `{source.name}` has no voices of its own, such as `{voice.name}`. "
-        "Add a voice from a recording: `pocket-batch voices add NAME FILE`."
-    )
-
-
-def _is_same(model: str, other: str) -> bool:
-    """Whether two names, or paths of folders, are of one model."""
-    return Path(model).expanduser().resolve() == Path(other).expanduser().resolve()
-
-
-def _absolute(location: str) -> str:
-    """A location as it is; a relative path is one in the user's folder of voices."""
-    if "://" in location:
-        return location
-    return str(user_folder() / "voices" / Path(location).expanduser())
-
-
-def _is_remote(origin: Origin) -> bool:
-    return "://" in origin.location
-
-
-def _not_here(voice: Voice, origin: Origin) -> ModelUnavailableError:
-    """What is missing, and what to do about it."""
-    what = "its state" if origin.kind == "state" else "its recording"
-    if _is_remote(origin):
-        return ModelUnavailableError(
-            f"The voice `{voice.name}` is not on this machine: {what} {origin.location} was not "
-            "downloaded. While online, a run with this voice downloads it once."
-        )
-    return ModelUnavailableError(
-        f"The voice `{voice.name}` cannot speak: {what} {origin.location} does not exist. "
-        "Put the file back, or add the voice again with `pocket-batch voices add`."
-    )

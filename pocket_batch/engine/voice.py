@@ -1,5 +1,6 @@
 """A voice state: the keys and values that the backbone has after hearing an audio prompt."""
 
+import hashlib
 import os
 import uuid
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 
 from pocket_batch.errors import ModelUnavailableError, writing
 
+_DIGEST = "pocket_batch_sha256"  # in the metadata, which other programs pass over
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -73,7 +75,7 @@ def write_state(state: VoiceState, path: Path) -> None:
         tensors[f"{name}/cache"] = layer.unsqueeze(1).contiguous()  # (2, 1, T, H, D)
         tensors[f"{name}/offset"] = torch.tensor([state.num_positions])
         tensors[f"{name}/pad"] = torch.tensor([0])
-    data = safetensors.torch.save(tensors)
+    data = safetensors.torch.save(tensors, metadata={_DIGEST: _digest(tensors)})
     part = path.with_name(f"{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
     with writing(path):
         try:
@@ -85,6 +87,11 @@ def write_state(state: VoiceState, path: Path) -> None:
         except OSError:
             part.unlink(missing_ok=True)
             raise
+
+
+def is_usable(state: VoiceState) -> bool:
+    """Whether all values of a state are numbers."""
+    return bool(torch.isfinite(state.cache).all())
 
 
 def similarity(a: VoiceState, b: VoiceState) -> float:
@@ -102,11 +109,24 @@ def similarity(a: VoiceState, b: VoiceState) -> float:
 def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            digest = (file.metadata() or {}).get(_DIGEST)
     except FileNotFoundError as error:
         raise ModelUnavailableError(f"The voice state {path} does not exist.") from error
     except (SafetensorError, OSError) as error:
         raise _damaged(path, f"it cannot be read ({error})") from error
+    if digest is not None and digest != _digest(tensors):
+        raise _damaged(path, "its bytes are not those that were written")
+    return tensors
+
+
+def _digest(tensors: dict[str, torch.Tensor]) -> str:
+    """SHA-256 of the tensors' names and bytes."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(name.encode())
+        digest.update(tensor.flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _check_names(tensors: Iterable[str], names: list[str], path: Path) -> None:
@@ -163,7 +183,10 @@ def _one_number(tensor: torch.Tensor, name: str, path: Path) -> int:
     values: list[Any] = tensor.flatten().tolist()
     if len(values) != 1:
         raise _damaged(path, f"the tensor `{name}` should hold one number, and holds {len(values)}")
-    return int(values[0])
+    number = values[0]
+    if not isinstance(number, int) and not (isinstance(number, float) and number.is_integer()):
+        raise _damaged(path, f"the tensor `{name}` should be a count, and is {number}")
+    return int(number)
 
 
 def _damaged(path: Path, reason: str) -> ModelUnavailableError:

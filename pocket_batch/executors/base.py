@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import Literal, Protocol
 
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
-from pocket_batch.engine.base import make_engine
+from pocket_batch.engine.base import Engine, make_engine
+from pocket_batch.errors import ModelUnavailableError
+from pocket_batch.manifest import content_key
 from pocket_batch.stages.synthesize import Spoken as Spoken
 from pocket_batch.stages.synthesize import Synthesize
 
@@ -18,11 +20,15 @@ EXECUTORS = {
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """All a worker needs to know before its first item; sent once to each worker."""
+    """All a worker needs to know before its first item; sent once to each worker.
+
+    `fingerprint` is that of engine and voices as planned, see `fingerprint`; empty is not checked.
+    """
 
     engine: EngineSpec
     voices: tuple[Voice, ...]
     num_cores: int
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +78,27 @@ def make_stage(spec: WorkerSpec) -> Synthesize:
     """The stage that a worker runs, with its engine and voices loaded.
 
     Raises:
-        ModelUnavailableError: the engine or a voice is not on this machine.
+        ModelUnavailableError: the engine or a voice is not on this machine, or is another one
+            than was planned with.
     """
     engine = make_engine(spec.engine)
     engine.load(spec.voices, spec.num_cores)
+    if spec.fingerprint and spec.fingerprint != fingerprint(engine, spec.voices):
+        raise ModelUnavailableError(
+            "The files of the model or of the voice are others than when this run began. "
+            "Run the same command again."
+        )
     return Synthesize(engine)
+
+
+def fingerprint(engine: Engine, voices: Iterable[Voice]) -> str:
+    """A hash of all that the sound depends on besides texts and seeds.
+
+    Raises:
+        ModelUnavailableError: the weights or a voice are not on this machine.
+    """
+    keys = {f"voice {voice.name}": engine.voice_key(voice) for voice in voices}
+    return content_key(**engine.identity(), **keys)
 
 
 def make_executor(name: str, plan: Plan) -> Executor:

@@ -30,10 +30,10 @@ class LocalExecutor:
         for window in windows(requests):
             if stage is None:
                 spec = replace(self.plan.spec, num_cores=self._num_threads())
-                on_event(WorkerEvent("starting", 0, f"Loading {spec.engine.name} in this process."))
+                on_event(WorkerEvent("starting", 0, "Loading the voice."))
                 stage = make_stage(spec)
-                threads = f"{spec.num_cores} thread{'s' * (spec.num_cores != 1)}"
-                on_event(WorkerEvent("ready", 1, f"{spec.engine.name} runs on {threads}."))
+                cores = f"{spec.num_cores} core{'s' * (spec.num_cores != 1)}"
+                on_event(WorkerEvent("ready", 1, f"Speaking on {cores}."))
             for call in calls(window, call_size(spec)):
                 if should_stop():
                     return

@@ -31,7 +31,7 @@ from pocket_batch.jobs.record import (
     fingerprint,
 )
 from pocket_batch.jobs.speak import choose_executor, finished, remove_damaged, speak
-from pocket_batch.jobs.voice import Speaker, choose_speaker, fetch
+from pocket_batch.jobs.voice import Speaker, choose_speaker, fetch, recording_warnings
 from pocket_batch.manifest import Manifest, WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.sources.base import check_source
@@ -79,7 +79,7 @@ def run_audiobook(
         return
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
-    speaker.engine.check([speaker.voice])
+    check_voice(speaker, reporter)
     plan = plan_audiobook(job.source, book, speaker, job.pipeline)
     del book  # its text
     messages.tell_plan(reporter, plan)
@@ -119,6 +119,13 @@ def _choose(job: AudiobookJob, book: Book, reporter: Reporter) -> Speaker:
         language=speaker.language,
     )
     return speaker
+
+
+def check_voice(speaker: Speaker, reporter: Reporter) -> None:
+    """Make sure that the voice can speak, and say what is wrong with its recording."""
+    speaker.engine.check([speaker.voice])
+    for warning in recording_warnings(speaker):
+        reporter.note("voice_warning", f"Voice {speaker.voice.name}: {warning}", "warning")
 
 
 @contextmanager
@@ -281,7 +288,7 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     check_source(job.source)
     book = read_chosen(job.source, job.choices)
     speaker = _choose(job, book, reporter)
-    speaker.engine.check([speaker.voice])
+    check_voice(speaker, reporter)
     plan = plan_audiobook(job.source, book, speaker, job.pipeline)
     messages.tell_plan(reporter, plan)
     messages.tell_estimate(reporter, plan, speaker.engine, job.output, job.pipeline)

@@ -1,10 +1,13 @@
 """The language a book is read in, and how we know."""
 
+import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from pocket_batch.data import Book
+from pocket_batch.errors import UsageError
+from pocket_batch.models.presets import load_presets
 from pocket_batch.text.language import guess_language
 
 MAX_BLOCKS_TO_GUESS = 400
@@ -14,6 +17,13 @@ _SHORT_CODES = {
     "eng": "en", "fre": "fr", "fra": "fr", "ger": "de", "deu": "de", "ita": "it",
     "por": "pt", "spa": "es", "dut": "nl", "nld": "nl",
 }  # fmt: skip
+
+_NAMES = {
+    "english": "en", "french": "fr", "german": "de", "italian": "it", "portuguese": "pt",
+    "spanish": "es", "dutch": "nl", "français": "fr", "deutsch": "de", "italiano": "it",
+    "português": "pt", "español": "es", "nederlands": "nl",
+}  # fmt: skip
+_CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")  # `en`, `pt-BR`
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +35,42 @@ class BookLanguage:
 
 
 def book_language(book: Book, asked: str, source: Path) -> BookLanguage:
-    """The language that was asked for, is declared, or is guessed, in this order."""
+    """The language that was asked for, is declared, or is guessed, in this order.
+
+    Raises:
+        UsageError: what was asked for is no language code.
+    """
     if asked:
+        check_code(asked)
         return BookLanguage(asked, "You asked for")
     if primary(book.language) not in ("", "und", "mul", "zxx"):
         return BookLanguage(book.language, f"{source.name} says its language is")
     blocks = islice((b.text for c in book.chapters for b in c.blocks), MAX_BLOCKS_TO_GUESS)
     guess = guess_language(" ".join(blocks))
     return BookLanguage(guess, f"{source.name} seems to be written in")
+
+
+def check_code(language: str) -> None:
+    """Refuse what cannot be the code of a language.
+
+    Raises:
+        UsageError: with the code, when it is the name of a language that is spoken here.
+    """
+    code = _NAMES.get(language.strip().lower())
+    if code:
+        raise UsageError(
+            f"--language {language} is not a code. The code of {language.strip().capitalize()} is "
+            f"`{code}`."
+        )
+    if not _CODE.fullmatch(language):
+        raise UsageError(
+            f"--language `{language:.40}` is not a language code, such as en or pt-BR."
+        )
+
+
+def spoken_languages() -> list[str]:
+    """The codes of all languages that a released model reads."""
+    return sorted({source.language for source in load_presets().values()})
 
 
 def primary(tag: str) -> str:

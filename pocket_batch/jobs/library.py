@@ -4,7 +4,7 @@ import numpy as np
 
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import Block, Chapter, EngineSpec, Precision, Sampling, Segment, Voice
-from pocket_batch.engine.base import Engine, Progress, Samples, make_engine
+from pocket_batch.engine.base import Engine, EngineError, Progress, Samples, make_engine
 from pocket_batch.errors import InputError, UsageError
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.plan import make_requests
@@ -92,6 +92,7 @@ class LoadedEngine:
 
         Raises:
             InputError: there is nothing to speak in the text.
+            EngineError: the engine cannot speak it.
             ModelUnavailableError, UsageError: as `voice`.
         """
         voice = self.voice(voice) if isinstance(voice, str) else voice
@@ -105,7 +106,10 @@ class LoadedEngine:
         for before, request in zip(segments, requests[1:], strict=False):
             num_pause = before.pause_after_ms * self.sampling_rate_hz // 1000
             pieces += [np.zeros(num_pause, np.float32), spoken[request.key]]
-        return np.concatenate(pieces)
+        audio = np.concatenate(pieces)
+        if not np.isfinite(audio).all():
+            raise EngineError(f"The engine made samples of `{text:.60}` that are not numbers.")
+        return audio
 
 
 def segment_text(text: str, voice: Voice, engine: Engine, language: str = "") -> list[Segment]:

@@ -127,11 +127,18 @@ def tell_result(reporter: Reporter, files: list[WrittenFile], elapsed_s: float) 
         reporter.note("written", text)
     reporter.note(
         "done",
-        f"Took {duration(elapsed_s)}, {audio_s / elapsed_s:.0f} times faster than real time.",
+        f"Took {duration(elapsed_s)}, {_speed(audio_s / elapsed_s)}.",
         audio_s=round(audio_s, 3),
         elapsed_s=round(elapsed_s, 2),
         paths=[str(file.path) for file in files],
     )
+
+
+def _speed(x_realtime: float) -> str:
+    """`0.42` -> `0.4x real time`; `12.3` -> `12 times faster than real time`."""
+    if x_realtime < 1.95:
+        return f"{x_realtime:.1f}x real time"
+    return f"{x_realtime:.0f} times faster than real time"
 
 
 def tell_work_folder(reporter: Reporter, work: Path) -> None:

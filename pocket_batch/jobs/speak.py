@@ -14,6 +14,7 @@ from pocket_batch.executors.base import (
     Spoken,
     WorkerEvent,
     WorkerSpec,
+    fingerprint,
     make_executor,
 )
 from pocket_batch.manifest import Manifest, WorkFolder
@@ -42,7 +43,9 @@ def choose_executor(
         short = missing_audio_s / engine.x_realtime < RAY_START_S
         name = "local" if short and not settings.address else "ray"
     plan = Plan(
-        spec=WorkerSpec(engine.spec, (voice,), settings.cores_per_worker),
+        spec=WorkerSpec(
+            engine.spec, (voice,), settings.cores_per_worker, fingerprint(engine, (voice,))
+        ),
         num_workers=settings.workers,
         address=settings.address,
         start_timeout_s=settings.start_timeout_s,

@@ -5,15 +5,17 @@ of the Pocket model of the book's language if that is on this machine, else the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from pocket_batch.config import AudiobookPipeline, load_voices, nearest
+from pocket_batch.config import AudiobookPipeline, load_voices
 from pocket_batch.data import EngineSpec, Sampling, Voice
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.jobs.language import BookLanguage as BookLanguage
-from pocket_batch.jobs.language import primary
+from pocket_batch.jobs.language import primary, spoken_languages
+from pocket_batch.jobs.named import POCKET, located, own_voices, voice_by_name
+from pocket_batch.jobs.named import named_voice as named_voice
 from pocket_batch.jobs.progress import DownloadMeter, Reporter
 from pocket_batch.models.presets import (
     ModelSource,
@@ -22,10 +24,10 @@ from pocket_batch.models.presets import (
     model_for_language,
 )
 
+if TYPE_CHECKING:
+    from pocket_batch.engine.states import VoiceStates
+
 EMBEDDED = "heart"  # comes with the package, and reads English
-POCKET = "pocket"
-PROMPT_SUFFIXES = (".wav", ".flac", ".mp3", ".ogg")
-STATE_SUFFIX = ".safetensors"
 MAX_VOICES_NAMED = 8
 
 
@@ -61,18 +63,6 @@ def choose_speaker(pipeline: AudiobookPipeline, language: BookLanguage) -> Speak
     return _pocket_speaker(voice, _model_for(voice, pipeline, language), pipeline, language)
 
 
-def named_voice(name: str, model: str | None = None) -> Voice:
-    """The voice of that name, or one for this run alone when it is a recording or a state file.
-
-    Args:
-        model: a released model or a folder; it may have voices that only it knows.
-
-    Raises:
-        ModelUnavailableError: there is no such voice or file.
-    """
-    return _from_file(name) or _by_name(name, model)
-
-
 def fetch(
     speaker: Speaker, reporter: Reporter, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
@@ -92,12 +82,28 @@ def fetch(
     speaker.engine.fetch([speaker.voice], progress)
 
 
+def recording_warnings(speaker: Speaker) -> tuple[str, ...]:
+    """What is wrong with the recording that a voice is made from, as `voices check` says it.
+
+    Raises:
+        InputError: it is damaged, or not good enough for a voice.
+    """
+    states = states_of(speaker.engine)
+    return states.check(speaker.voice) if states else ()
+
+
+def states_of(engine: Engine) -> "VoiceStates | None":
+    """The voice states of an engine that has such."""
+    states: VoiceStates | None = getattr(engine, "states", None)
+    return states
+
+
 def _default(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
     """Who speaks when nobody was named."""
     if pipeline.model:
-        source = find_model(_located(pipeline.model))
+        source = find_model(located(pipeline.model))
         voice = _default_voice(source)
-        speaker = _pocket_speaker(voice, source, pipeline, language)
+        speaker = _pocket_speaker(voice, source, pipeline, language, was_named=False)
         _check_default_voice(source, speaker)
         return speaker
     code = primary(language.tag) or "en"
@@ -106,9 +112,9 @@ def _default(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
         hint = f"Quicker, and inside the package: --voice {EMBEDDED}." if code == "en" else ""
         return _pocket_speaker(_default_voice(suited), suited, pipeline, language, hint)
     if code == "en":
-        voice = _by_name(EMBEDDED)
+        voice = voice_by_name(EMBEDDED)
         hint = _how_to_get(suited) if suited else ""
-        _refuse_pocket_settings(pipeline, voice, hint)
+        _refuse_pocket_settings(pipeline, voice, hint, was_named=False)
         return _speaker(voice, EngineSpec(voice.engine), language, hint)
     if suited:
         raise ModelUnavailableError(
@@ -117,8 +123,8 @@ def _default(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
             f"give --language en if it is not so."
         )
     raise ModelUnavailableError(
-        f"{language.says} `{language.tag}`, and there is no model for that. `pocket-batch voices` "
-        "lists the voices and their languages. Give --language CODE if it is not so."
+        f"{language.says} `{language.tag}`, and there is no model for that. The languages are "
+        f"{', '.join(spoken_languages())}. Give --language CODE if it is not so."
     )
 
 
@@ -129,7 +135,9 @@ def _how_to_get(source: ModelSource) -> str:
     )
 
 
-def _speaker(voice: Voice, spec: EngineSpec, language: BookLanguage, hint: str = "") -> Speaker:
+def _speaker(
+    voice: Voice, spec: EngineSpec, language: BookLanguage, hint: str = "", was_named: bool = True
+) -> Speaker:
     """A speaker that reads the book's language.
 
     Raises:
@@ -139,11 +147,18 @@ def _speaker(voice: Voice, spec: EngineSpec, language: BookLanguage, hint: str =
     reads = engine.language or voice.language
     if language.tag and reads and primary(language.tag) != primary(reads):
         model = f" with the model `{spec.model}`" * bool(spec.model)
-        raise ModelUnavailableError(
-            f"{language.says} `{language.tag}`, and voice {voice.name}{model} speaks {reads}. "
-            "Choose a voice of that language (`pocket-batch voices`), or give --language "
-            f"{primary(reads)} if it is not so."
+        who, choose = (
+            f"voice {voice.name}{model}",
+            "a voice of that language (`pocket-batch voices`)",
         )
+        if not was_named:
+            who, choose = f"the model `{spec.model}`", "another model, or leave --model out"
+        raise ModelUnavailableError(
+            f"{language.says} `{language.tag}`, and {who} speaks {reads}. Choose {choose}, or give "
+            f"--language {primary(reads)} if it is not so."
+        )
+    if not language.tag and primary(reads) not in ("", "en"):
+        hint = f"The language of the text is not known: it is read as {reads}. {hint}".rstrip()
     return Speaker(voice, engine, language.tag or reads or "en", hint)
 
 
@@ -153,9 +168,10 @@ def _pocket_speaker(
     pipeline: AudiobookPipeline,
     language: BookLanguage,
     hint: str = "",
+    was_named: bool = True,
 ) -> Speaker:
     spec = EngineSpec(POCKET, source.name, pipeline.precision, pipeline.sampling)
-    return _speaker(voice, spec, language, hint)
+    return _speaker(voice, spec, language, hint, was_named)
 
 
 def _model_for(voice: Voice, pipeline: AudiobookPipeline, language: BookLanguage) -> ModelSource:
@@ -166,20 +182,18 @@ def _model_for(voice: Voice, pipeline: AudiobookPipeline, language: BookLanguage
     made_for = "" if "prompt" in voice.parameters else voice.parameters.get("model", "")
     name = pipeline.model or made_for
     if name:
-        return find_model(_located(name))
+        return find_model(located(name))
     source = model_for_language(primary(language.tag or voice.language) or "en")
     if source is None:
+        says = f"{language.says} `{language.tag}`"
+        if not language.tag:
+            says = f"The voice {voice.name} is of the language `{voice.language}`"
         raise ModelUnavailableError(
-            f"{language.says} `{language.tag}`, and there is no model of Pocket TTS for that, so "
-            f"voice {voice.name} cannot read it. Give --language CODE if it is not so."
+            f"{says}, and there is no model of Pocket TTS for that, so voice {voice.name} cannot "
+            f"read it. The languages are {', '.join(spoken_languages())}. Give --language CODE if "
+            "it is not so."
         )
     return source
-
-
-def _located(model: str) -> str:
-    """A model's name as it is, and its folder as an absolute path, for workers elsewhere."""
-    path = Path(model).expanduser()
-    return str(path.resolve()) if model not in load_presets() and path.exists() else model
 
 
 def _default_voice(source: ModelSource) -> Voice:
@@ -212,7 +226,7 @@ def _check_default_voice(source: ModelSource, speaker: Speaker) -> None:
     try:
         speaker.engine.voice_key(speaker.voice)
     except ModelUnavailableError as error:
-        found = _own_voices(source)
+        found = own_voices(source)
         names = ", ".join(found[:MAX_VOICES_NAMED]) + ", ..." * (len(found) > MAX_VOICES_NAMED)
         has = f"its voices are {names}: name one with --voice" if found else "it has no voices"
         raise ModelUnavailableError(
@@ -221,72 +235,30 @@ def _check_default_voice(source: ModelSource, speaker: Speaker) -> None:
         ) from error
 
 
-def _from_file(name: str) -> Voice | None:
-    """A voice for this run alone, when `name` is that of a recording or of a state file.
-
-    Raises:
-        ModelUnavailableError: there is no such file.
-    """
-    path = Path(name).expanduser()
-    suffix = path.suffix.lower()
-    if suffix not in (*PROMPT_SUFFIXES, STATE_SUFFIX):
-        return None
-    if not path.is_file():
-        raise ModelUnavailableError(
-            f"The voice {name} is not there: a name that ends in {suffix} is taken for a file. "
-            "Check its path."
-        )
-    kind = "state" if suffix == STATE_SUFFIX else "prompt"
-    return Voice(
-        name=path.stem,
-        engine=POCKET,
-        language="",
-        licence="unknown",
-        description=f"from {path.name}",
-        parameters={kind: str(path.resolve())},
-    )
-
-
-def _by_name(name: str, model: str | None = None) -> Voice:
-    """The voice of that name; a model in a folder may have some that only it knows.
-
-    Raises:
-        ModelUnavailableError: there is none.
-    """
-    voices, problems = load_voices()
-    if name in voices:
-        return voices[name]
-    source = find_model(_located(model)) if model else None
-    if source and name in _own_voices(source):
-        return Voice(name, POCKET, source.language, "unknown")
-    raise ModelUnavailableError(
-        f"There is no voice `{name}` on this machine. {nearest(name, list(voices))} "
-        f"`pocket-batch voices` lists them. {' '.join(problems)}".rstrip()
-    )
-
-
-def _own_voices(source: ModelSource) -> list[str]:
-    """The voices in the folder of a model; none for a released model."""
-    if not source.states or "://" in source.states:
-        return []
-    return sorted(path.stem for path in Path(source.states).parent.glob("*.safetensors"))
-
-
-def _refuse_pocket_settings(pipeline: AudiobookPipeline, voice: Voice, hint: str = "") -> None:
+def _refuse_pocket_settings(
+    pipeline: AudiobookPipeline, voice: Voice, hint: str = "", was_named: bool = True
+) -> None:
     """Nothing that was asked for is passed over silently.
 
     Raises:
         UsageError: a setting of Pocket TTS, and a voice of another engine.
     """
+    sampling = pipeline.sampling
+    others = replace(sampling, temperature=None) != Sampling()
     given = {
-        "model": pipeline.model is not None,
-        "sampling": pipeline.sampling != Sampling(),
-        "precision": pipeline.precision != "float32",
+        "--model": pipeline.model is not None,
+        "--temperature": sampling.temperature is not None,
+        "--set sampling": others,
+        "--set precision": pipeline.precision != "float32",
     }
     for name, is_given in given.items():
+        if is_given and was_named:
+            raise UsageError(
+                f"{name} is for voices of Pocket TTS, and {voice.name} is a voice of "
+                f"{voice.engine}. Leave it out, or choose another voice (`pocket-batch voices`)."
+            )
         if is_given:
             raise UsageError(
-                f"The setting `{name}` is for voices of Pocket TTS, and {voice.name} is a voice "
-                f"of {voice.engine}. Leave it out, or choose another voice "
-                f"(`pocket-batch voices`). {hint}".rstrip()
+                f"{name} is for voices of Pocket TTS, which is not on this machine, so that "
+                f"{voice.name}, a voice of {voice.engine}, would read. {hint} Or leave {name} out."
             )

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from pocket_batch.config import read_settings
-from pocket_batch.errors import UsageError
+from pocket_batch.models.limits import check_model_config
 
 FlowType = Literal["lsd", "flow_matching", "drifting", "pointwise"]
+Dtype = Literal["float32", "bfloat16", "float16"]  # what weights may be stored in
+PadMode = Literal["constant", "replicate"]
+TokenizerKind = Literal["tokenizers", "json", "sentencepiece"]
 
 # Time conditions of each kind of flow head. Source: arXiv 2505.18825 (LSD takes start and target).
 NUM_TIMES: dict[str, int] = {"lsd": 2, "flow_matching": 1, "drifting": 0, "pointwise": 0}
@@ -63,8 +66,8 @@ class TextTableConfig:
 
     dim: int
     n_bins: int
-    tokenizer: str
-    tokenizer_path: str
+    tokenizer: TokenizerKind
+    tokenizer_path: str = ""  # empty: beside the configuration
     rank: int | None = None
 
 
@@ -72,7 +75,7 @@ class TextTableConfig:
 class LanguageModelConfig:
     """Text table, backbone and flow head; `z_dim` is the width between the last two."""
 
-    dtype: str
+    dtype: Dtype
     flow: FlowConfig
     transformer: BackboneConfig
     lookup_table: TextTableConfig
@@ -94,7 +97,7 @@ class SeanetConfig:
     residual_kernel_size: int
     last_kernel_size: int
     dilation_base: int
-    pad_mode: str
+    pad_mode: PadMode
     compress: int
 
 
@@ -125,7 +128,7 @@ class QuantizerConfig:
 class MimiConfig:
     """The codec. The decoder has sizes of its own where `decoder_*` is given."""
 
-    dtype: str
+    dtype: Dtype
     sample_rate: int
     channels: int
     frame_rate: float
@@ -173,7 +176,7 @@ def load_model_config(path: Path) -> ModelConfig:
     """
     config = read_settings(path, ModelConfig)
     check_model_config(config, str(path))
-    folder = path.resolve().parent
+    folder = path.absolute().parent  # not resolved: in the hub's cache a file is a link elsewhere
     table = config.flow_lm.lookup_table
     table = replace(table, tokenizer_path=_absolute(table.tokenizer_path, folder) or "")
     return replace(
@@ -186,48 +189,8 @@ def load_model_config(path: Path) -> ModelConfig:
     )
 
 
-def check_model_config(config: ModelConfig, origin: str) -> None:
-    """Refuse sizes that do not fit each other, and weights in several files.
-
-    Raises:
-        UsageError: naming the key.
-    """
-    backbone, mimi = config.flow_lm.transformer, config.mimi
-    decoder = mimi.decoder_seanet or mimi.seanet
-    frame_positions = mimi.frame_samples // _product(decoder.ratios)
-    problems = {
-        "flow_lm.transformer.num_heads": (backbone.attn_dim or backbone.d_model)
-        % backbone.num_heads,
-        "flow_lm.transformer.num_kv_heads": backbone.num_heads % backbone.kv_heads,
-        "flow_lm.transformer.d_model": backbone.head_dim % 2,
-        "flow_lm.lookup_table.dim": config.flow_lm.lookup_table.dim - backbone.d_model,
-        "mimi.sample_rate": frame_positions * _product(decoder.ratios) - mimi.frame_samples,
-        "mimi.seanet.ratios": _product(mimi.seanet.ratios) - _product(decoder.ratios),
-        "mimi.channels": mimi.channels - 1,
-    }
-    for key, location in (
-        ("flow_lm.weights_path", config.flow_lm.weights_path),
-        ("mimi.weights_path", config.mimi.weights_path),
-    ):
-        if location:
-            raise UsageError(
-                f"{origin}: `{key}` is not supported. Put all weights into one file, as the "
-                "released models do, and name it with `weights_path`."
-            )
-    for key, remainder in problems.items():
-        if remainder:
-            raise UsageError(f"{origin}: the value of `{key}` does not fit the other sizes.")
-
-
-def _product(numbers: tuple[int, ...]) -> int:
-    result = 1
-    for number in numbers:
-        result *= number
-    return result
-
-
 def _absolute(location: str | None, folder: Path) -> str | None:
     """`model.safetensors` -> `/folder/model.safetensors`; what has a scheme stays."""
-    if location is None or "://" in location:
+    if not location or "://" in location:
         return location
     return str(folder / location)

@@ -4,8 +4,8 @@ The HTTP client is that of huggingface_hub, so proxies, certificates and its off
 same for every file.
 """
 
+import errno
 import fcntl
-import hashlib
 import os
 import re
 import shutil
@@ -19,6 +19,7 @@ from threading import Thread
 from typing import Any, BinaryIO, TypeVar
 
 from pocket_batch.errors import ModelUnavailableError, no_space, writing
+from pocket_batch.models.integrity import is_intact, safetensors_problem
 
 Progress = Callable[[str, int, int], None]  # a file's name, its bytes so far, all its bytes or 0
 T = TypeVar("T")
@@ -27,7 +28,7 @@ REACH_S = 7.0  # a server that has not answered by then cannot be reached
 MAX_RETRIES = 5  # in a row without a byte, once some have come
 PAUSE_S = 1.0
 REPORT_EVERY_S = 0.1
-_CHUNK_BYTES = 1 << 20
+_NO_NETWORK = {errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EHOSTDOWN}
 
 
 class TransferError(Exception):
@@ -78,16 +79,25 @@ def download(source: Source, target: Path, part: Path, progress: Progress) -> No
             part.unlink(missing_ok=True)
             return
         _receive(source, file, part, progress)
-        if not is_intact(part, source.digest):
+        if problem := _damage(source, part):
             part.unlink(missing_ok=True)
             raise ModelUnavailableError(
-                f"{source.name} arrived damaged: its hash is not {source.digest}. It was removed. "
+                f"{source.name} arrived damaged: {problem}. It was removed. "
                 "Run the same command again; if this happens twice, something on the way to "
                 f"{source.url} changes files."
             )
         with writing(target):
             os.replace(part, target)
             _etag_file(part).unlink(missing_ok=True)
+
+
+def _damage(source: Source, part: Path) -> str:
+    """What is wrong with what has come. Without a hash, a whole header has to do."""
+    if not is_intact(part, source.digest):
+        return f"its hash is not {source.digest}"
+    if source.keep_etag and source.name.endswith(".safetensors"):
+        return safetensors_problem(part)
+    return ""
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
@@ -115,7 +125,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
             status, code = response.status_code, response.headers.get("X-Error-Code", "")
             raise TransferError(f"the server answered {status}", status, code) from error
         timed_out = not future.done() or "timed out" in str(error)
-        reason = f"no answer within {seconds:.0f} s" if timed_out else first_line(error)
+        reason = f"no answer within {seconds:.0f} s" if timed_out else _reason(error)
         raise TransferError(reason) from error
 
 
@@ -127,39 +137,22 @@ def client_error() -> type[Exception]:
     return kind
 
 
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's content, in hexadecimal digits. Reads it all: about 1 s per GB."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def git_blob_id_of(path: Path) -> str:
-    """SHA-1 of a file as git names it, which is how hubs name files that are small.
-
-    Source: git-hash-object(1): "blob", the size in decimal, a zero byte, the content.
-    """
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def is_checkable(digest: str) -> bool:
-    """Whether it is a SHA-256 or a git blob id, and not some other ETag."""
-    return bool(re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", digest))
-
-
-def is_intact(path: Path, digest: str) -> bool:
-    """Whether a file has that SHA-256 or git blob id; true when the digest is neither."""
-    if not is_checkable(digest):
-        return True
-    return digest == (sha256_of(path) if len(digest) == 64 else git_blob_id_of(path))
-
-
 def first_line(error: BaseException) -> str:
     """The first line of an error's message, or its kind when it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of an error of the network, in words.
+
+    `[Errno -2] Name or service not known` -> `no network`; numbers below 0 are of name look-up.
+    """
+    line = first_line(error)
+    number = re.match(r"\[Errno (-?\d+)\] *(.*)", line)
+    if not number:
+        return line
+    code = int(number[1])
+    return "no network" if code < 0 or code in _NO_NETWORK else number[2].lower()
 
 
 @contextmanager
@@ -219,7 +212,7 @@ def _append(source: Source, file: BinaryIO, part: Path, progress: Progress) -> N
                 response.iter_bytes(), file, part, lambda n: progress(source.name, n, total)
             )
         except client_error() as error:
-            raise TransferError(f"the connection broke ({first_line(error)})") from error
+            raise TransferError(f"the connection broke ({_reason(error)})") from error
     if done < total:
         raise TransferError(f"the connection ended after {done:,} of {total:,} bytes")
 

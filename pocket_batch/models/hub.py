@@ -14,70 +14,36 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
 from urllib.parse import urlsplit
 
-from pocket_batch.errors import ModelUnavailableError, UsageError, writing
+from pocket_batch.errors import writing
+from pocket_batch.models.advice import Wanted, not_downloaded, not_on_disk
 from pocket_batch.models.download import (
     REACH_S,
     Source,
     TransferError,
     download,
-    is_intact,
     within,
 )
 from pocket_batch.models.download import (
     Progress as Progress,  # others that fetch take it from here
 )
+from pocket_batch.models.integrity import is_intact
+from pocket_batch.models.location import (
+    HubFile,
+    is_commit,
+    is_possible,
+    is_url,
+    mirror_folder,
+    parse_hub,
+)
 
 LINK_S = 60.0  # a disk without links takes a copy
-MIRROR_VARIABLE = "POCKET_BATCH_MIRROR"
-
-
-@dataclass(frozen=True, slots=True)
-class HubFile:
-    """A file of a repository. `revision` is a commit, a branch, or empty for the main branch."""
-
-    repository: str
-    path: str
-    revision: str
-
-    @property
-    def is_pinned(self) -> bool:
-        """Whether the revision is a whole commit id, so the content can never change."""
-        return bool(re.fullmatch(r"[0-9a-f]{40}", self.revision))
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """One file that somebody asks for: its location, SHA-256 if known, and the model it is of."""
-
-    location: str
-    sha256: str = ""
-    model: str = "NAME"
 
 
 def _silent(name: str, num_bytes: int, total_bytes: int) -> None:
     """Nobody looks."""
-
-
-def parse_hub(location: str) -> HubFile | None:
-    """`hf://kyutai/pocket-tts/a/b.json@1f` -> kyutai/pocket-tts, a/b.json, 1f; None for others.
-
-    Raises:
-        UsageError: it starts like a location of the hub and is none.
-    """
-    if not location.startswith("hf://"):
-        return None
-    rest, _, revision = location.removeprefix("hf://").partition("@")
-    parts = rest.split("/")
-    if len(parts) < 3 or any(part in ("", ".", "..") for part in parts):
-        raise UsageError(
-            f"{location} is not a file on the hub. Write hf://owner/repository/path@revision."
-        )
-    return HubFile("/".join(parts[:2]), "/".join(parts[2:]), revision)
 
 
 def find(location: str) -> Path | None:
@@ -89,6 +55,8 @@ def find(location: str) -> Path | None:
         UsageError: the location is malformed.
     """
     file = parse_hub(location)
+    if not is_possible(location):
+        return None
     if file:
         return _in_mirror(file) or _in_hub_cache(file)
     path = _url_target(location) if is_url(location) else Path(os.path.expanduser(location))
@@ -96,7 +64,12 @@ def find(location: str) -> Path | None:
 
 
 def fetch(
-    location: str, progress: Progress = _silent, *, sha256: str = "", model: str = "NAME"
+    location: str,
+    progress: Progress = _silent,
+    *,
+    sha256: str = "",
+    model: str = "NAME",
+    cloning: bool = False,
 ) -> Path:
     """The file, downloaded if it is not on this machine. A download that broke off goes on.
 
@@ -105,6 +78,7 @@ def fetch(
         progress: told the file's name, its bytes so far, and all its bytes or 0.
         sha256: of its content, if known; checked after a download.
         model: the name to use in what a message recommends.
+        cloning: it is wanted for cloning voices; likewise.
 
     Raises:
         ModelUnavailableError: it cannot be had, or what came was damaged.
@@ -114,28 +88,21 @@ def fetch(
     found = find(location)
     if found:
         return found
-    wanted = Wanted(location, sha256, model)
+    wanted = Wanted(location, sha256.lower(), model, cloning)
     file = parse_hub(location)
-    if not file and not is_url(location):
-        raise ModelUnavailableError(
-            f"The file {location} of the model `{model}` does not exist. Check the folder."
-        )
+    if not is_possible(location) or not (file or is_url(location)):
+        raise not_on_disk(wanted)
     try:
         with _hushed():
             return _fetch_hub(file, wanted, progress) if file else _fetch_url(wanted, progress)
     except TransferError as error:
-        _refuse(error, wanted)
+        raise not_downloaded(error, wanted) from error
 
 
-def mirror_folder() -> Path | None:
-    """The folder that POCKET_BATCH_MIRROR names, if it is set."""
-    name = os.environ.get(MIRROR_VARIABLE, "")
-    return Path(os.path.expanduser(name)) if name else None
-
-
-def is_url(location: str) -> bool:
-    """Whether it is on a server that is not the hub."""
-    return location.startswith(("https://", "http://"))
+def is_pinned_snapshot(location: str, path: Path) -> bool:
+    """Whether `path` is the file of a whole commit in the hub's cache: its content is known."""
+    file = parse_hub(location)
+    return bool(file and file.is_pinned and path == _snapshot(file))
 
 
 def _in_mirror(file: HubFile) -> Path | None:
@@ -149,11 +116,10 @@ def _in_hub_cache(file: HubFile) -> Path | None:
 
     Source: huggingface_hub, "Understand caching".
     """
-    repository = _repository_folder(file)
     if file.is_pinned:
-        path = repository / "snapshots" / file.revision / file.path
+        path = _snapshot(file)
         return path if os.path.isfile(path) else None
-    if not os.path.isdir(repository):
+    if not os.path.isdir(_repository_folder(file)):
         return None
     from huggingface_hub import try_to_load_from_cache
 
@@ -166,6 +132,11 @@ def _repository_folder(file: HubFile) -> Path:
 
     name = "--".join(["models", *file.repository.split("/")])
     return Path(constants.HF_HUB_CACHE).expanduser() / name
+
+
+def _snapshot(file: HubFile) -> Path:
+    """Where the cache has the file of a whole commit."""
+    return _repository_folder(file) / "snapshots" / file.revision / file.path
 
 
 def _fetch_hub(file: HubFile, wanted: Wanted, progress: Progress) -> Path:
@@ -183,7 +154,9 @@ def _fetch_hub(file: HubFile, wanted: Wanted, progress: Progress) -> Path:
         Path(constants.HF_HUB_CACHE).mkdir(parents=True, exist_ok=True)
     url = hf_hub_url(file.repository, file.path, revision=file.revision or None)
     about = within(REACH_S, lambda: get_hf_file_metadata(url, timeout=REACH_S))
-    if not about.commit_hash or not re.fullmatch(r"[\w-]+", about.etag or ""):
+    if not is_commit(about.commit_hash or "") or not re.fullmatch(
+        r"[\w-]{1,128}", about.etag or ""
+    ):
         raise TransferError(f"{urlsplit(url).netloc} answered, but not as a hub does")
     blobs = _repository_folder(file) / "blobs"
     blob = blobs / str(about.etag)
@@ -256,33 +229,3 @@ def _hushed() -> Iterator[None]:
             yield
     finally:
         logger.setLevel(level)
-
-
-def _refuse(error: TransferError, wanted: Wanted) -> NoReturn:
-    """Turn what went wrong into what to do next."""
-    file = parse_hub(wanted.location)
-    if not file:
-        raise ModelUnavailableError(
-            f"{wanted.location} could not be downloaded: {error}. "
-            "Check the address and the connection and run the same command again."
-        ) from error
-    what = f"{file.path} of {file.repository} (model `{wanted.model}`)"
-    if error.status == 401 or error.hub_code == "GatedRepo":
-        raise ModelUnavailableError(
-            f"{what} needs permission: the hub answered {error.status}. Accept the terms on the "
-            f"page of {file.repository}, then run `hf auth login` or set HF_TOKEN. "
-            "If you want no cloning: the voices that come with the model work without it."
-        ) from error
-    if error.status == 404 and error.hub_code:
-        raise ModelUnavailableError(
-            f"{what} is not on the hub, or not in its revision {file.revision or 'main'}. "
-            "Check the name of the model or the voice: `pocket-batch voices` lists them."
-        ) from error
-    mirror = mirror_folder()
-    nor = f", nor in {mirror} ({MIRROR_VARIABLE})" if mirror else ""
-    raise ModelUnavailableError(
-        f"{what} is not on this machine{nor}, and it could not be downloaded: {error}. "
-        f"Connect and run `pocket-batch models pull {wanted.model}`, or run that with "
-        "`--to FOLDER` on a machine that is connected, copy the folder here and set "
-        f"{MIRROR_VARIABLE} to it."
-    ) from error

@@ -15,112 +15,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pocket_batch.models.architecture import MimiConfig, MimiTransformerConfig, SeanetConfig
+from pocket_batch.models.convolution import (
+    CausalConv,
+    CausalConvTranspose,
+    ChannelwiseTranspose,
+)
+from pocket_batch.models.elementwise import Elu
 from pocket_batch.models.products import Product, pack_linears
 from pocket_batch.models.transformer import Layer, rotations, window_attention
 
 CHUNK = 128  # positions that go through the upper levels at a time, so that they stay in the cache
-FEW_OUTPUTS = 16  # so narrow a convolution is cheaper as one product and shifted sums
-WIDE_KERNEL = 5  # from here on a product over columns is cheaper than the kernels for images
-
-
-class CausalConv(nn.Module):
-    """A convolution that sees nothing of the future: all its padding is at the start."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: int,
-        *,
-        stride: int = 1,
-        dilation: int = 1,
-        bias: bool = True,
-        pad_mode: str = "constant",
-    ) -> None:
-        super().__init__()
-        self.conv = nn.Conv1d(
-            in_channels, out_channels, kernel_size, stride, dilation=dilation, bias=bias
-        )
-        self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
-        self.num_before = (kernel_size - 1) * dilation + 1 - stride  # positions of padding
-        self.pad_mode = pad_mode  # "constant": zeros; "replicate": the first value
-
-    def pack(self) -> None:
-        """Prepare the weights for the way in which `forward` is cheapest."""
-        weight = self.conv.weight.data  # (C', C, K)
-        self.bias = self.conv.bias
-        num_outputs = weight.shape[0] * self.kernel_size
-        if self.stride == 1 and self.kernel_size > 1 and num_outputs <= FEW_OUTPUTS:
-            self._run = self._shifted_sums
-            self.taps = nn.Parameter(weight.permute(1, 2, 0).flatten(1))  # (C, K * C')
-        elif self.stride == 1 and 1 < self.kernel_size < WIDE_KERNEL:
-            self._run = self._image
-            image = weight[:, :, None].contiguous(memory_format=torch.channels_last)
-            self.image = nn.Parameter(image)  # (C', C, 1, K)
-        else:
-            self._run = self._columns
-            bias = None if self.bias is None else self.bias.data
-            self.product = Product(weight.permute(0, 2, 1).flatten(1), bias)  # (C', K * C)
-        del self.conv
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(T, C) -> (T / stride, C')."""
-        if self.num_before:
-            first = x[:1] if self.pad_mode == "replicate" else torch.zeros_like(x[:1])
-            x = torch.cat((first.expand(self.num_before, -1), x))  # (before + T, C)
-        return self._run(x)
-
-    def _columns(self, x: Tensor) -> Tensor:
-        """What each output sees side by side, then one product."""
-        size, stride = self.kernel_size, self.stride
-        num_out = (len(x) - (size - 1) * self.dilation - 1) // stride + 1
-        if stride > 1 and self.dilation == 1 and size % stride == 0:
-            blocks = x.reshape(-1, stride * x.shape[1])  # (T / stride, stride * C)
-            parts = [blocks[n : n + num_out] for n in range(size // stride)]
-        else:
-            starts = range(0, size * self.dilation, self.dilation)
-            parts = [x[n : n + stride * num_out : stride] for n in starts]
-        return self.product(torch.cat(parts, dim=1) if len(parts) > 1 else parts[0])  # type: ignore[no-any-return]
-
-    def _image(self, x: Tensor) -> Tensor:
-        """As an image one pixel high, whose channels lie together in memory."""
-        y = F.conv2d(x.T[None, :, None], self.image, self.bias, dilation=(1, self.dilation))
-        return y[0, :, 0].T
-
-    def _shifted_sums(self, x: Tensor) -> Tensor:
-        """All taps for every input, then the sum of those that meet at one output."""
-        taps = (x @ self.taps).unflatten(1, (self.kernel_size, -1))  # type: ignore[no-untyped-call]
-        num_out = len(x) - self.num_before
-        y = taps[:num_out, 0]
-        for n in range(1, self.kernel_size):
-            y = y + taps[n * self.dilation : n * self.dilation + num_out, n]
-        return y if self.bias is None else y + self.bias  # type: ignore[no-any-return]
-
-
-class CausalConvTranspose(nn.Module):
-    """A transposed convolution twice as wide as its stride, without what comes after the end.
-
-    The outputs between two inputs depend on these two alone: one product makes all of them.
-    """
-
-    def __init__(self, in_channels: int, out_channels: int, stride: int) -> None:
-        super().__init__()
-        self.stride = stride
-        self.convtr = nn.ConvTranspose1d(in_channels, out_channels, 2 * stride, stride)
-
-    def pack(self) -> None:
-        """Prepare the weights for one product over pairs of inputs."""
-        weight = self.convtr.weight.data.permute(2, 1, 0)  # (2 * stride, C', C)
-        now, later = weight.flatten(0, 1).chunk(2)  # (stride * C', C) each
-        bias = self.convtr.bias
-        assert bias is not None
-        self.product = Product(torch.cat((later, now), dim=1), bias.repeat(self.stride))
-        del self.convtr
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(T, C) -> (T * stride, C')."""
-        before = torch.cat((torch.zeros_like(x[:1]), x[:-1]))
-        return self.product(torch.cat((before, x), dim=1)).reshape(len(x) * self.stride, -1)  # type: ignore[no-any-return]
 
 
 class ResidualBlock(nn.Module):
@@ -131,9 +35,9 @@ class ResidualBlock(nn.Module):
         hidden = dim // config.compress
         conv = partial(CausalConv, pad_mode=config.pad_mode)
         self.block = nn.Sequential(
-            nn.ELU(),
+            Elu(),
             conv(dim, hidden, config.residual_kernel_size, dilation=dilation),
-            nn.ELU(),
+            Elu(),
             conv(hidden, dim, 1),
         )
 
@@ -152,14 +56,21 @@ class Encoder(nn.Module):
         layers: list[nn.Module] = [conv(config.channels, dim, config.kernel_size)]
         for ratio in reversed(config.ratios):
             layers += _residual_blocks(dim, config)
-            layers += [nn.ELU(), conv(dim, 2 * dim, 2 * ratio, stride=ratio)]
+            layers += [Elu(), conv(dim, 2 * dim, 2 * ratio, stride=ratio)]
             dim *= 2
-        layers += [nn.ELU(), conv(dim, config.dimension, config.last_kernel_size)]
+        layers += [Elu(), conv(dim, config.dimension, config.last_kernel_size)]
         self.model = nn.Sequential(*layers)
+        self.hop = math.prod(config.ratios)  # samples of one position
+        self.num_before = _positions_before(layers, self.hop)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(S, 1) -> (T, C)."""
-        return self.model(x)  # type: ignore[no-any-return]
+        """(S, 1) -> (T, C), in chunks as `Decoder`."""
+        size, positions = CHUNK * self.hop, []
+        for start in range(0, len(x), size):
+            first = max(0, start - self.num_before * self.hop)
+            made = self.model(x[first : start + size])
+            positions.append(made[(start - first) // self.hop :])
+        return torch.cat(positions)
 
 
 class Decoder(nn.Module):
@@ -171,10 +82,10 @@ class Decoder(nn.Module):
         dim = config.n_filters * 2 ** len(config.ratios)
         layers: list[nn.Module] = [conv(config.dimension, dim, config.kernel_size)]
         for ratio in config.ratios:
-            layers += [nn.ELU(), CausalConvTranspose(dim, dim // 2, ratio)]
+            layers += [Elu(), CausalConvTranspose(dim, dim // 2, ratio)]
             dim //= 2
             layers += _residual_blocks(dim, config)
-        layers += [nn.ELU(), conv(dim, config.channels, config.last_kernel_size)]
+        layers += [Elu(), conv(dim, config.channels, config.last_kernel_size)]
         self.model = nn.Sequential(*layers)
         self.hop = math.prod(config.ratios)  # samples of one position
         self.num_before = _positions_before(layers[1:], self.hop)
@@ -195,8 +106,10 @@ class Decoder(nn.Module):
 
 
 def _positions_before(layers: list[nn.Module], hop: int) -> int:
-    """How many positions before its own a sample depends on, through these layers of a decoder."""
-    samples, num_samples = hop, 0  # of one position at this level, and those seen so far
+    """How many positions before its own an output depends on, through layers of an encoder or
+    decoder; `hop` samples are a position."""
+    goes_up = any(isinstance(layer, CausalConvTranspose) for layer in layers)
+    samples, num_samples = hop if goes_up else 1, 0  # of one row of a layer, and those seen so far
     for layer in layers:
         if isinstance(layer, CausalConvTranspose):
             num_samples += samples
@@ -206,6 +119,7 @@ def _positions_before(layers: list[nn.Module], hop: int) -> int:
             num_samples += samples * sum(inner)
         elif isinstance(layer, CausalConv):
             num_samples += samples * layer.num_before
+            samples *= layer.stride
     return -(-num_samples // hop)
 
 
@@ -277,20 +191,6 @@ class Downsample(nn.Module):
         self.conv = CausalConv(
             dim, out_dim, 2 * stride, stride=stride, bias=False, pad_mode="replicate"
         )
-
-
-class ChannelwiseTranspose(nn.Module):
-    """A `CausalConvTranspose` of each channel by itself."""
-
-    def __init__(self, in_dim: int, dim: int, stride: int) -> None:
-        super().__init__()
-        self.stride = stride
-        self.convtr = nn.ConvTranspose1d(in_dim, dim, 2 * stride, stride, groups=dim, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(F, C) -> (F * stride, C')."""
-        y = self.convtr(x.T[None])  # (1, C', (F + 1) * stride)
-        return y[0, :, : -self.stride].T.contiguous()  # type: ignore[no-any-return]
 
 
 class Upsample(nn.Module):

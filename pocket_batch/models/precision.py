@@ -16,10 +16,20 @@ _ALWAYS_FLOAT32 = ("emb_mean", "emb_std", "freqs")
 
 
 def set_precision(module: nn.Module, precision: Precision) -> None:
-    """Convert all weights of a module in place; those that have the format already stay."""
-    dtype = DTYPES[precision]
+    """Convert all weights of a module; those that have the format already stay what they are."""
     for child in module.modules():
         for name, parameter in child.named_parameters(recurse=False):
-            child.register_parameter(name, nn.Parameter(parameter.to(dtype), requires_grad=False))
+            converted = parameter.to(DTYPES[precision])
+            child.register_parameter(name, nn.Parameter(converted, requires_grad=False))
         for name, buffer in child.named_buffers(recurse=False):
-            child.register_buffer(name, buffer.float() if name in _ALWAYS_FLOAT32 else buffer)
+            is_fixed = name in _ALWAYS_FLOAT32
+            child.register_buffer(name, buffer.float() if is_fixed else buffer)
+
+
+def take_out(module: nn.Module) -> None:
+    """Copy all weights, so that nothing of the model is in its file: that may change any time."""
+    for child in module.modules():
+        for name, parameter in child.named_parameters(recurse=False):
+            child.register_parameter(name, nn.Parameter(parameter.clone(), requires_grad=False))
+        for name, buffer in child.named_buffers(recurse=False):
+            child.register_buffer(name, buffer.clone())

@@ -11,18 +11,21 @@ from pathlib import Path
 from pocket_batch.config import nearest, read_settings, shipped
 from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.models.architecture import (
-    BackboneConfig,
-    FlowConfig,
     LanguageModelConfig,
-    MimiConfig,
     ModelConfig,
     TextTableConfig,
+    TokenizerKind,
     load_model_config,
 )
+from pocket_batch.models.location import local_path
+from pocket_batch.models.preset_table import FALLBACK_VOICE, Entry, PresetTable
 
 WEIGHTS_FILE = "model.safetensors"
-TOKENIZER_FILES = {"tokenizer.json": "tokenizers", "tokenizer.model": "sentencepiece"}
-FALLBACK_VOICE = "alba"
+TOKENIZER_FILES: dict[str, TokenizerKind] = {
+    "tokenizer.json": "tokenizers",
+    "tokenizer.model": "sentencepiece",
+}
+_TOKENIZERS = " or ".join(TOKENIZER_FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,68 +60,6 @@ class ModelSource:
         return self.config.flow_lm.lookup_table.tokenizer_path
 
 
-@dataclass(frozen=True, slots=True)
-class TableShape:
-    """`TextTableConfig` without the place of the tokenizer."""
-
-    dim: int
-    n_bins: int
-    tokenizer: str
-    rank: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Architecture:
-    """The sizes that several models share."""
-
-    num_parameters: int
-    flow: FlowConfig
-    transformer: BackboneConfig
-    table: TableShape
-    mimi: MimiConfig
-    dtype: str = "float32"
-    z_dim: int | None = None
-    insert_bos_before_voice: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Repositories:
-    """The two repositories of the hub: with what cloning needs, and without."""
-
-    cloning: str
-    plain: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One released model. `cloning`, `plain` and `tokenizer` are `path@revision`."""
-
-    language: str
-    architecture: str
-    replacements: str
-    cloning: str
-    plain: str
-    tokenizer: str
-    default_voice: str = FALLBACK_VOICE
-    remove_semicolons: bool = False
-    pad_with_spaces_for_short_inputs: bool = False
-    temperature: float = 0.3
-    eos_threshold: float = -4.0
-    sha256: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class PresetTable:
-    """The whole file."""
-
-    repositories: Repositories
-    states: str
-    languages: dict[str, str]
-    replacements: dict[str, dict[str, str]]
-    architectures: dict[str, Architecture]
-    models: dict[str, Entry]
-
-
 def load_presets() -> dict[str, ModelSource]:
     """All released models by name. Read once per process: the first call takes about 0.1 s."""
     return {name: _source(_table(), name) for name in _table().models}
@@ -138,14 +79,14 @@ def find_model(name: str) -> ModelSource:
     """
     if name in _table().models:
         return _source(_table(), name)
-    path = Path(os.path.expanduser(name))
-    if name and os.path.isdir(path):
-        return _from_folder(name, path.resolve())
-    if os.path.isfile(path) and path.suffix in (".yaml", ".yml"):
-        return _from_file(name, path.resolve())
-    hint = nearest(name, list(_table().models))
+    path = local_path(name)
+    if name and path and os.path.isdir(path):
+        return _from_folder(name, path)
+    if path and os.path.isfile(path) and path.suffix in (".yaml", ".yml"):
+        return _from_file(name, path)
     raise ModelUnavailableError(
-        f"There is no model `{name}`, and no folder or .yaml file of that name. {hint}"
+        f"There is no model `{name:.100}`, and no folder or .yaml file of that name. "
+        f"{nearest(name, list(_table().models))}"
     )
 
 
@@ -212,50 +153,40 @@ def _config(
 def _from_folder(name: str, folder: Path) -> ModelSource:
     """The model in a folder, as its own file says or as the released model of that name."""
     file = folder / "config.yaml"
-    if file.is_file():
+    if os.path.isfile(file):
         return _from_file(name, file)
-    if folder.name not in _table().models:
+    released = _released_like(folder)
+    if not released:
         raise ModelUnavailableError(
             f"{name} holds no config.yaml, and `{folder.name}` is no released model. "
             f"{nearest(folder.name, list(_table().models))}"
         )
-    weights = folder / WEIGHTS_FILE
-    tokenizers = [folder / file for file in TOKENIZER_FILES if (folder / file).is_file()]
-    if not weights.is_file() or not tokenizers:
-        missing = WEIGHTS_FILE if tokenizers else "tokenizer.json or tokenizer.model"
+    weights, tokenizer = folder / WEIGHTS_FILE, _tokenizer_in(folder)
+    if not tokenizer or not os.path.isfile(weights):
+        missing = WEIGHTS_FILE if tokenizer else _TOKENIZERS
         raise ModelUnavailableError(
-            f"{name} holds no {missing}. Copy the whole folder of the model `{folder.name}` there."
+            f"{name} holds no {missing}. "
+            f"Copy the whole folder of the model `{released.name}` there."
         )
-    released = _source(_table(), folder.name)
+    config = replace(  # nobody knows whether its weights can clone
+        released.config,
+        weights_path=str(weights),
+        weights_path_without_voice_cloning=str(weights),
+    )
     return replace(
         released,
         name=name,
-        config=_with_local_files(released.config, weights, tokenizers[0]),
+        config=_with_tokenizer(config, tokenizer),
         states=_states(folder) or released.states,
         sha256={},
     )
 
 
-def _with_local_files(config: ModelConfig, weights: Path, tokenizer: Path) -> ModelConfig:
-    """The same model from files of a folder; nobody knows whether its weights can clone."""
-    table = replace(
-        config.flow_lm.lookup_table,
-        tokenizer=TOKENIZER_FILES[tokenizer.name],
-        tokenizer_path=str(tokenizer),
-    )
-    return replace(
-        config,
-        flow_lm=replace(config.flow_lm, lookup_table=table),
-        weights_path=str(weights),
-        weights_path_without_voice_cloning=str(weights),
-    )
-
-
 def _from_file(name: str, file: Path) -> ModelSource:
     """The model of a configuration file; its language is known if it is named like a released."""
-    config = load_model_config(file)
-    stem = file.parent.name if file.name == "config.yaml" else file.stem
-    known = _table().models.get(stem)
+    config = _completed(name, load_model_config(file), file.parent)
+    stem = file.parent if file.name == "config.yaml" else file.with_suffix("")
+    known = _released_like(stem)
     return ModelSource(
         name=name,
         language=known.language if known else "",
@@ -266,6 +197,49 @@ def _from_file(name: str, file: Path) -> ModelSource:
     )
 
 
+def _completed(name: str, config: ModelConfig, folder: Path) -> ModelConfig:
+    """A configuration that names no weights or no tokenizer has them beside it."""
+    if not (config.weights_path or config.weights_path_without_voice_cloning):
+        weights = folder / WEIGHTS_FILE
+        if not os.path.isfile(weights):
+            raise _lacks(name, "weights_path", folder, WEIGHTS_FILE)
+        config = replace(config, weights_path=str(weights))
+    if not config.flow_lm.lookup_table.tokenizer_path:
+        tokenizer = _tokenizer_in(folder)
+        if not tokenizer:
+            raise _lacks(name, "flow_lm.lookup_table.tokenizer_path", folder, _TOKENIZERS)
+        config = _with_tokenizer(config, tokenizer)
+    return config
+
+
+def _lacks(name: str, key: str, folder: Path, file: str) -> ModelUnavailableError:
+    return ModelUnavailableError(
+        f"The configuration of the model `{name}` names no `{key}`, and {folder} holds no {file}. "
+        f"Put {file} there, or name it with that key."
+    )
+
+
+def _released_like(path: Path) -> ModelSource | None:
+    """The released model that a path is named like: as given, or where its links lead."""
+    for name in (path.name, Path(os.path.realpath(path)).name):
+        if name in _table().models:
+            return _source(_table(), name)
+    return None
+
+
+def _tokenizer_in(folder: Path) -> Path | None:
+    return next((folder / name for name in TOKENIZER_FILES if os.path.isfile(folder / name)), None)
+
+
+def _with_tokenizer(config: ModelConfig, tokenizer: Path) -> ModelConfig:
+    table = replace(
+        config.flow_lm.lookup_table,
+        tokenizer=TOKENIZER_FILES[tokenizer.name],
+        tokenizer_path=str(tokenizer),
+    )
+    return replace(config, flow_lm=replace(config.flow_lm, lookup_table=table))
+
+
 def _states(folder: Path) -> str:
     embeddings = folder / "embeddings"
-    return str(embeddings / "{voice}.safetensors") if embeddings.is_dir() else ""
+    return str(embeddings / "{voice}.safetensors") if os.path.isdir(embeddings) else ""

@@ -23,9 +23,9 @@ class Product(nn.Module):
         """
         super().__init__()
         self.dtype = weight.dtype
-        self._bias = None if bias is None else bias.detach()
-        self._packed = reorder(weight.contiguous())
-        self._weight = weight.contiguous() if self._packed is None else None
+        self._bias = None if bias is None else bias.detach().clone()
+        self._packed = reorder(weight.contiguous())  # a copy
+        self._weight = weight.contiguous().clone() if self._packed is None else None
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., K) -> (..., N)."""

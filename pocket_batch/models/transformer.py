@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from pocket_batch.models.elementwise import gelu
+
 # Queries, keys, values, each (B, H, T, D) -> (B, H, T, D).
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -75,7 +77,7 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, rope: Tensor, attend: Attend) -> Tensor:
         """(B, T, C) -> (B, T, C)."""
         x = x + self.layer_scale_1(self.self_attn(self.norm1(x), rope, attend))
-        hidden = F.gelu(self.linear1(self.norm2(x)), approximate="tanh")  # (B, T, hidden)
+        hidden = gelu(self.linear1(self.norm2(x)))  # (B, T, hidden)
         return x + self.layer_scale_2(self.linear2(hidden))  # type: ignore[no-any-return]
 
 

@@ -12,9 +12,10 @@ from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.models.architecture import ModelConfig
 from pocket_batch.models.backbone import LanguageModel
 from pocket_batch.models.mimi import Mimi
-from pocket_batch.models.precision import set_precision
+from pocket_batch.models.precision import set_precision, take_out
 
 MAX_NAMED = 3  # tensors that an error names
+FORMATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 
 
 class PocketModel(nn.Module):
@@ -43,6 +44,7 @@ def load_model(config: ModelConfig, path: Path, precision: Precision = "float32"
     set_precision(model, precision)
     model.mimi.pack()
     model.flow_lm.pack()
+    take_out(model)
     return model.eval().requires_grad_(False)
 
 
@@ -66,7 +68,8 @@ def fill(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
     """Give a module its tensors by name.
 
     Raises:
-        ModelUnavailableError: names or shapes differ from what the module has.
+        ModelUnavailableError: names or shapes differ from what the module has, or a tensor does
+            not hold finite real numbers.
     """
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
@@ -83,4 +86,20 @@ def fill(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
             f"{origin} does not fit the model of its configuration: "
             f"{', '.join(problems[:MAX_NAMED])}{more}. Use weights and configuration of one model."
         )
+    for name, tensor in tensors.items():
+        if problem := _problem(tensor):
+            raise ModelUnavailableError(
+                f"{origin}: the tensor `{name}` {problem}. "
+                "Fetch the file again, or export the model again."
+            )
     module.load_state_dict(dict(tensors), strict=True, assign=True)
+
+
+def _problem(tensor: Tensor) -> str:
+    """Why a tensor cannot be weights, empty if it can. A sum is finite only if all of it is."""
+    if tensor.dtype not in FORMATS:
+        return f"holds {str(tensor.dtype).removeprefix('torch.')}, and only floats can be weights"
+    wide = torch.float32 if tensor.dtype == torch.float16 else None  # its sums end at 65,504
+    if not torch.isfinite(tensor.sum(dtype=wide)):
+        return "has values that are infinite or not numbers"
+    return ""

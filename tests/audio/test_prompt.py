@@ -1,6 +1,7 @@
 """From a recording of a voice to an audio prompt."""
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 import soundfile
 
+from pocket_batch.audio.ffmpeg import QUIET, find_ffmpeg, run
 from pocket_batch.audio.pcm import Samples
-from pocket_batch.audio.prompt import check_prompt, prepare_prompt, read_prompt
+from pocket_batch.audio.prompt import check_prompt, examine_prompt, prepare_prompt
+from pocket_batch.audio.recording import read_prompt
 from pocket_batch.errors import InputError
 
 RATE_HZ = 24_000
@@ -65,6 +68,55 @@ def test_what_is_no_audio_is_refused_in_a_sentence_with_its_name(kind: str, tmp_
         read_prompt(path)
     assert str(path) in str(caught.value)
     assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("suffix", ["m4a", "wma", "aac", "webm", ""])
+def test_what_ffmpeg_can_read_is_a_recording_whatever_its_name(suffix: str, tmp_path: Path) -> None:
+    wav, path = tmp_path / "a.wav", tmp_path / f"-voice.{suffix}".rstrip(".")
+    soundfile.write(wav, 0.5 * np.sin(np.arange(48_000) / 30), 48_000)
+    kind = ("-f", "mp4") if not suffix else ()
+    run([find_ffmpeg(), *QUIET, "-i", str(wav), *kind, f"file:{path}"], path)
+    samples, rate_hz = read_prompt(path)
+    assert rate_hz == 48_000
+    assert len(samples) == pytest.approx(48_000, abs=5000)
+    assert np.abs(samples[10_000:40_000]).max() == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_damaged_recording_is_refused_without_the_words_of_a_library(tmp_path: Path) -> None:
+    path = tmp_path / "a.flac"
+    soundfile.write(path, noise(3.0, 0.1), RATE_HZ)
+    data = bytearray(path.read_bytes())
+    half = len(data) // 2
+    data[half : half + 400] = bytes(400)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="or it is damaged") as caught:
+        read_prompt(path)
+    assert "lost sync" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [3e38, -1e6, math.nan, math.inf])
+def test_samples_far_beyond_full_scale_are_refused(value: float, tmp_path: Path) -> None:
+    samples = np.stack([noise(3.0, 0.1)] * 2, axis=1)
+    samples[700] = value
+    soundfile.write(tmp_path / "a.wav", samples, RATE_HZ, subtype="FLOAT")
+    with pytest.raises(InputError, match="100 times full scale"):
+        read_prompt(tmp_path / "a.wav")
+
+
+def test_a_sampling_rate_that_no_recorder_has_is_refused(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", noise(3.0, 0.1), 500_000)
+    with pytest.raises(InputError, match="500,000 Hz, which no recorder has"):
+        read_prompt(tmp_path / "a.wav")
+
+
+def test_a_name_of_any_length_or_bytes_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff.wav")
+    odd.write_bytes(b"no audio")
+    for path in (Path(5000 * "a"), odd):
+        with pytest.raises(InputError) as caught:
+            read_prompt(path)
+        str(caught.value).encode()
 
 
 def test_of_a_long_file_the_first_ten_minutes_are_read(tmp_path: Path) -> None:
@@ -239,11 +291,11 @@ def clipped(samples: Samples) -> Samples:
 
 
 FLAWS: dict[str, Callable[[Samples], tuple[Samples, int]]] = {
-    "has only 3.0 s of speech": lambda s: (noise(3.0, 0.1), RATE_HZ),
+    "s of speech: a voice is learned": lambda s: (s[: 4 * RATE_HZ], RATE_HZ),
     "are clipped": lambda s: (clipped(s), RATE_HZ),
     "of it is silence": lambda s: (np.pad(s, 10 * RATE_HZ), RATE_HZ),
     "sampling rate is 8,000 Hz": lambda s: (s[::3], 8_000),
-    "dB below the voice": lambda s: (s + noise(12.0, 0.1), RATE_HZ),
+    "dB below the voice": lambda s: (s + noise(12.0, 0.05), RATE_HZ),
 }
 
 
@@ -252,3 +304,43 @@ def test_each_flaw_of_a_recording_has_a_warning(sentence: str, speechlike: Sampl
     report = check_prompt(*FLAWS[sentence](speechlike))
     assert any(sentence in warning for warning in report.warnings)
     assert report.refusal == ""
+
+
+def tone(hz: float) -> Samples:
+    return np.asarray(0.3 * np.sin(2 * np.pi * hz * np.arange(5 * 96_000) / 96_000), np.float32)
+
+
+HOPELESS: dict[str, tuple[Callable[[Samples], Samples], int, str]] = {
+    "noise": (lambda s: noise(12.0, 0.1), RATE_HZ, "no voice stands out"),
+    "clipped": (lambda s: np.clip(1000 * s, -1, 1), RATE_HZ, "are clipped"),
+    "constant": (lambda s: np.full(5 * RATE_HZ, 0.5, np.float32), RATE_HZ, "where speech is"),
+    "ultrasound": (lambda s: tone(30_000), 96_000, "where speech is"),
+    "rumble": (lambda s: tone(20), 96_000, "where speech is"),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", HOPELESS)
+def test_what_no_voice_can_be_learned_from_is_refused(
+    name: str, speechlike: Samples, tmp_path: Path
+) -> None:
+    spoil, rate_hz, reason = HOPELESS[name]
+    soundfile.write(tmp_path / "a.wav", spoil(speechlike), rate_hz, subtype="FLOAT")
+    report, prompt = examine_prompt(tmp_path / "a.wav")
+    assert reason in report.refusal
+    assert report.warnings == ()
+    assert not len(prompt)
+
+
+def test_a_constant_under_a_voice_does_not_hide_it(speechlike: Samples) -> None:
+    assert "where speech is" not in check_prompt(0.1 * speechlike + 0.5, RATE_HZ).refusal
+
+
+def test_examining_says_how_much_of_a_long_recording_is_used(
+    speechlike: Samples, tmp_path: Path
+) -> None:
+    soundfile.write(tmp_path / "a.wav", np.tile(speechlike, 4), RATE_HZ)
+    report, prompt = examine_prompt(tmp_path / "a.wav")
+    assert "has 48.0 s" in report.warnings[-1]
+    assert "s are used" in report.warnings[-1]
+    assert 20 < len(prompt) / RATE_HZ < 31

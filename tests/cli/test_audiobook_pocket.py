@@ -62,7 +62,8 @@ def test_a_book_is_spoken_and_its_record_says_by_what(
     record = json.loads((story.parent / "story.work" / "run.json").read_text())
     assert record["engine"]["name"] == "pocket"
     assert record["engine"]["model"] == str(speaking[1])
-    assert record["engine"]["identity"].keys() == {"version", "weights", "precision", "sampling"}
+    settings = {"version", "weights", "tokenizer", "precision", "sampling"}
+    assert record["engine"]["identity"].keys() == settings
     assert record["language"] == "en"
     assert {"torch", "tokenizers", "safetensors"} <= record["versions"].keys()
 

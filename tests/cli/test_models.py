@@ -10,7 +10,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from pocket_batch.models.presets import find_model
 
@@ -36,15 +38,29 @@ FOLDER = "languages/english"
 WEIGHTS = f"{PLAIN}/{FOLDER}/model.safetensors"
 
 
+def _weights(letter: str, num_bytes: int) -> bytes:
+    data = np.frombuffer(letter.encode() * num_bytes, np.uint8)
+    return bytes(save({"x": data}))
+
+
+def _tokenizer(num_pieces: int) -> bytes:
+    model = {"type": "WordLevel", "vocab": {f"w{n}": n for n in range(num_pieces)}}
+    return json.dumps({"model": model | {"unk_token": "w0"}}).encode()
+
+
+CONTENT = _weights("w", 200_000)
+TOKENIZER = _tokenizer(4000)
+
+
 @pytest.fixture
 def served(fake_hub: Any) -> Any:
     """A hub that has the model `english`, two of its voices, and the gate."""
     fake_hub.files = {
-        f"{GATED}/{FOLDER}/model.safetensors": b"c" * 300_000,
-        WEIGHTS: b"w" * 200_000,
-        f"{PLAIN}/{FOLDER}/tokenizer.json": b"{}",
-        f"{PLAIN}/{FOLDER}/embeddings/alba.safetensors": b"a" * 50_000,
-        f"{PLAIN}/{FOLDER}/embeddings/marius.safetensors": b"m" * 50_000,
+        f"{GATED}/{FOLDER}/model.safetensors": _weights("c", 300_000),
+        WEIGHTS: CONTENT,
+        f"{PLAIN}/{FOLDER}/tokenizer.json": TOKENIZER,
+        f"{PLAIN}/{FOLDER}/embeddings/alba.safetensors": _weights("a", 50_000),
+        f"{PLAIN}/{FOLDER}/embeddings/marius.safetensors": _weights("m", 50_000),
     }
     fake_hub.small = {f"{PLAIN}/{FOLDER}/tokenizer.json"}
     fake_hub.gated = {GATED}
@@ -87,7 +103,7 @@ def test_a_pulled_model_has_a_path_and_needs_no_network_again(
     names = [Path(path).name for path in pulled]
     states = ["alba.safetensors", "marius.safetensors"]
     assert names == ["model.safetensors", "tokenizer.json", *states]
-    assert Path(pulled[0]).read_bytes() == b"w" * 200_000
+    assert Path(pulled[0]).read_bytes() == CONTENT
 
 
 def test_the_gate_is_only_in_the_way_of_cloning(
@@ -143,11 +159,12 @@ def test_verify_says_what_it_cannot_check(
 ) -> None:
     folder = tmp_path / "english"
     folder.mkdir()
-    for name in ("model.safetensors", "tokenizer.json"):
-        (folder / name).write_bytes(b"x")
+    (folder / "model.safetensors").write_bytes(CONTENT)
+    (folder / "tokenizer.json").write_bytes(TOKENIZER)
     assert command("models", "verify", folder) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.startswith("no hash known") for line in lines] == [True, True]
+    assert [line.startswith("no usable hash") for line in lines] == [True, True]
+    assert all("only files from the hub have one" in line for line in lines)
 
 
 def test_a_mirror_carries_a_model_to_a_machine_without_network(
@@ -170,11 +187,91 @@ def test_a_mirror_carries_a_model_to_a_machine_without_network(
     assert paths[0] == folder / WEIGHTS
     assert command("models", "verify", "english") == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["ok"] * 3
-    (folder / WEIGHTS).write_bytes(b"W" + b"w" * 199_999)
+    (folder / WEIGHTS).write_bytes(CONTENT[:-1] + b"W")
+    capsys.readouterr()
     assert command("models", "verify", "english") == 4
+    assert f"models pull english --to {folder}` while online" in capsys.readouterr().err
     # What a mirror holds is a model's folder too.
     source = find_model(str(folder / PLAIN / FOLDER))
     assert source.state("alba") == str(folder / PLAIN / FOLDER / "embeddings/alba.safetensors")
+
+
+def test_verify_looks_into_files_whose_hash_nobody_knows(
+    command: Command, capsys: Capture, tmp_path: Path
+) -> None:
+    folder = tmp_path / "english"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(CONTENT[:-1])
+    (folder / "tokenizer.json").write_bytes(_tokenizer(3999))
+    assert command("models", "verify", folder) == 4
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    assert [line.split()[0] for line in lines] == ["DAMAGED"] * 2
+    assert "bytes of" in lines[0]
+    assert "3999 pieces" in lines[1]
+    assert "pull" not in captured.err
+    assert captured.err.count("Copy it again") == 2
+
+
+def test_a_list_of_folders_recommends_no_download(
+    command: Command, capsys: Capture, tmp_path: Path
+) -> None:
+    folder = tmp_path / "english"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(CONTENT)
+    (folder / "tokenizer.json").write_bytes(TOKENIZER)
+    assert command("models", "list", folder) == 0
+    assert "Download" not in capsys.readouterr().out
+    assert command("models") == command("models", "list") == 0
+    assert capsys.readouterr().out.count("Download a model") == 2
+
+
+def test_what_is_missing_is_said_with_its_place_and_the_command_that_gets_it(
+    served: Any, command: Command, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POCKET_BATCH_MIRROR", str(tmp_path / "no"))
+    assert command("models", "path", "english", "--cloning", "--voice", "marius") == 4
+    err = capsys.readouterr().err
+    assert f"in a mirror: {GATED}/{FOLDER}/model.safetensors" in err
+    assert f"in a mirror: {PLAIN}/{FOLDER}/embeddings/marius.safetensors" in err
+    assert "`pocket-batch models pull english --cloning --voice marius`" in err
+    assert "there is no such folder" in err
+
+
+def test_each_action_has_its_own_help(command: Command, capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        command("models", "pull", "--help")
+    pull = capsys.readouterr().out
+    assert "--to" in pull
+    assert "--json" not in pull
+    with pytest.raises(SystemExit):
+        command("models", "--help")
+    out = capsys.readouterr().out
+    for word in ("list", "pull", "path", "verify", "POCKET_BATCH_MIRROR"):
+        assert word in out
+
+
+def test_json_and_debug_may_stand_before_or_behind_the_action(
+    served: Any, command: Command, capsys: Capture
+) -> None:
+    for words in (
+        ["--json"],
+        ["--json", "list"],
+        ["list", "--json"],
+        ["list", "--json", "--debug"],
+    ):
+        assert command("models", *words) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 27
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "\udcff", "a\0b"])
+def test_a_name_that_no_disk_can_hold_is_not_a_bug(
+    served: Any, command: Command, capsys: Capture, name: str
+) -> None:
+    assert command("models", "pull", name) == 4
+    assert command("models", "pull", "english", "--voice", name) == 4
+    assert command("models", "path", "english", "--voice", name) == 4
+    assert "this is a bug" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

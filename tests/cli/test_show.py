@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,14 @@ def test_numbers_are_written_as_people_read_them() -> None:
     assert [duration(s) for s in (5, 65, 9840)] == ["5 s", "1 min 5 s", "2 h 44 min"]
     assert [size(n) for n in (900, 76_400_000, 2.5e9)] == ["900 bytes", "76 MB", "2.5 GB"]
     assert [plural(1, "chapter"), plural(1200, "chapter")] == ["1 chapter", "1,200 chapters"]
+
+
+def test_a_speed_below_two_has_a_decimal(capsys: pytest.CaptureFixture[str]) -> None:
+    from pocket_batch.jobs.messages import tell_result
+
+    reporter = PlainReporter(quiet=False)
+    reporter._shown = -100.0
+    reporter.progress(replace(HALF, x_realtime=0.42))
+    assert "0.4x real time" in capsys.readouterr().err
+    tell_result(reporter, [], 5.0)
+    assert "0.0x real time" in capsys.readouterr().err

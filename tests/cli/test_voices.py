@@ -1,8 +1,12 @@
 """Listing voices, checking recordings, adding voices, and hearing those of small engines."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +14,9 @@ import pytest
 import soundfile
 
 from pocket_batch.config import load_voices
-from pocket_batch.data import Voice
+from pocket_batch.data import Request, Voice
+from pocket_batch.engine.base import Output
+from pocket_batch.engine.fake import FakeEngine
 
 Command = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
@@ -67,6 +73,29 @@ def test_the_list_is_what_comes_without_a_word(command: Command, capsys: Capture
     assert "tone" not in shown
 
 
+def test_each_voice_is_one_line_where_there_is_no_terminal(
+    command: Command, capsys: Capture, recording: Path
+) -> None:
+    command("voices", "add", "ann", recording, "--description", 300 * "x")
+    capsys.readouterr()
+    assert command("voices") == 0
+    lines = capsys.readouterr().out.splitlines()
+    (own,) = (line for line in lines if line.startswith("ann "))
+    assert 300 * "x" in own
+    (emma,) = (line for line in lines if line.startswith("emma "))
+    assert "hibari " not in emma.replace("hibari", "", 1)
+
+
+@pytest.mark.parametrize("words", ["", "--json"])
+def test_a_reader_of_the_list_that_leaves_is_no_failure(words: str) -> None:
+    shell = f"{sys.executable} -m pocket_batch voices {words} | true; exit ${{PIPESTATUS[0]}}"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        ["bash", "-c", shell], env=environment, check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_list_is_quick(command: Command) -> None:
     command("voices", "--json")
     started = time.perf_counter()
@@ -95,16 +124,38 @@ def test_a_usable_recording_is_shown_with_its_warnings_and_no_failure(
     shown = capsys.readouterr().out
     for part in ("6.0 s", "44,100 Hz", "LUFS", "dB below", "It can be a voice"):
         assert part in shown
-    noise = write(tmp_path / "noise.wav", 0.1 * np.random.default_rng(1).standard_normal(72_000))
-    assert command("voices", "check", noise) == 0
+    samples, rate_hz = soundfile.read(recording)
+    samples = samples[: 4 * rate_hz, 0]
+    samples += 0.03 * np.random.default_rng(1).standard_normal(len(samples))
+    flawed = write(tmp_path / "flawed.wav", samples, rate_hz)
+    assert command("voices", "check", flawed) == 0
     shown = capsys.readouterr().out
-    assert "Warning: It has only 3.0 s of speech" in shown
-    assert "Warning: The noise is only about" in shown
-    assert command("voices", "check", noise, "--json") == 0
+    assert "Warning: It has only" in shown
+    (estimate,) = re.findall(r"Noise          about (\S+) dB", shown)
+    assert f"Warning: The noise is only about {estimate} dB below the voice" in shown
+    assert command("voices", "check", flawed, "--json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["seconds"] == 3.0
+    assert report["seconds"] == 4.0
     assert len(report["warnings"]) == 2
     assert report["refusal"] == ""
+
+
+def test_noise_is_not_called_a_voice(command: Command, capsys: Capture, tmp_path: Path) -> None:
+    noise = write(tmp_path / "noise.wav", 0.1 * np.random.default_rng(1).standard_normal(72_000))
+    for words in (("check", noise), ("add", "noise", noise)):
+        assert command("voices", *words) == 3
+        captured = capsys.readouterr()
+        assert "not good enough" in captured.err
+        assert "can be a voice" not in captured.out
+
+
+def test_of_a_long_recording_the_first_half_minute_counts(
+    command: Command, capsys: Capture, recording: Path, tmp_path: Path
+) -> None:
+    samples, rate_hz = soundfile.read(recording)
+    long = write(tmp_path / "long.wav", np.tile(samples, (6, 1)), rate_hz)
+    assert command("voices", "check", long) == 0
+    assert "a voice prompt at most 30 s: the first" in capsys.readouterr().out
 
 
 def test_an_unusable_recording_is_shown_and_refused_with_3(
@@ -142,11 +193,63 @@ def test_a_recording_becomes_a_voice_with_a_prepared_copy(
     assert '"ann"' in capsys.readouterr().out
 
 
-def test_what_could_not_be_compared_is_said(
+def test_a_voice_that_cannot_speak_yet_is_added_with_what_it_needs(
     command: Command, capsys: Capture, recording: Path
 ) -> None:
     assert command("voices", "add", "ann", recording) == 0
-    assert "was not compared" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "was not compared" in shown
+    assert "pocket-batch models pull english" in shown
+    assert "Hear it" not in shown
+
+
+def test_a_voice_without_a_description_gets_one(command: Command, recording: Path) -> None:
+    assert command("voices", "add", "ann", recording) == 0
+    assert re.fullmatch(
+        r"recording ann\.wav, 6\.0 s, added \d{4}-\d\d-\d\d", added("ann").description
+    )
+
+
+def test_a_model_or_language_that_there_is_not_is_refused_before_anything_is_kept(
+    command: Command, capsys: Capture, recording: Path, home: Path
+) -> None:
+    assert command("voices", "add", "ann", recording, "--model", "nobody") == 4
+    assert "no model `nobody`" in capsys.readouterr().err
+    assert command("voices", "add", "ann", recording, "--language", "ja") == 4
+    assert "No released model speaks `ja`" in capsys.readouterr().err
+    assert command("voices", "add", "ann", recording, "--language", "french") == 2
+    assert "The code of French is `fr`" in capsys.readouterr().err
+    assert not home.exists()
+
+
+def test_odd_names_and_words_end_in_a_sentence_of_their_own(
+    command: Command, capsys: Capture, recording: Path, home: Path, tmp_path: Path
+) -> None:
+    odd = recording.rename(tmp_path / os.fsdecode(b"\xff.wav"))
+    assert command("voices", "add", 64 * "\U00020000", odd) == 2
+    assert command("voices", "add", "ann", odd, "--description", "\udcff") == 2
+    assert command("voices", "add", "ann", 5000 * "a") == 3
+    assert command("voices", "preview", 5000 * "a", "Hello.") == 4
+    assert command("voices", "add", "ann", odd) == 0
+    assert added("ann").source == "?.wav"
+    assert "bug" not in capsys.readouterr().err
+
+
+def test_a_voice_of_ones_own_can_be_removed_and_no_other(
+    command: Command, capsys: Capture, recording: Path, home: Path
+) -> None:
+    assert command("voices", "remove", "alba") == 2
+    assert "came with the package" in capsys.readouterr().err
+    assert command("voices", "remove", "ann") == 4
+    command("voices", "add", "ann", recording)
+    assert command("voices", "remove", "ann") == 0
+    assert list(home.iterdir()) == []
+    assert command("voices", "remove", "../ann") == 4
+    command("voices", "add", "alba", recording, "--overwrite")
+    assert command("voices", "remove", "alba") == 0
+    assert "shipped voice `alba`" in capsys.readouterr().out
+    (home / "zoe.yaml").write_text("{name: ann, engine: fake, language: en, licence: CC0-1.0}")
+    assert command("voices", "remove", "ann") == 5
 
 
 def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(
@@ -222,6 +325,9 @@ def test_a_preview_goes_where_it_was_asked_to_and_replaces_nothing(
     command: Command, capsys: Capture, tmp_path: Path
 ) -> None:
     out = tmp_path / "new" / "a.wav"
+    assert command("voices", "preview", "tone", "Good evening.", "-o", out) == 5
+    assert "there is no folder" in capsys.readouterr().err
+    out.parent.mkdir()
     assert command("voices", "preview", "tone", "Good evening.", "-o", out) == 0
     assert command("voices", "preview", "tone", "Good evening.", "-o", out) == 5
     assert command("voices", "preview", "tone", "Good day.", "-o", out, "--overwrite") == 0
@@ -235,6 +341,40 @@ def test_a_preview_that_was_cut_off_says_so(command: Command, capsys: Capture) -
     assert "did not come to an end" in capsys.readouterr().out
 
 
+def test_a_preview_says_what_it_is_doing(command: Command, capsys: Capture) -> None:
+    assert command("voices", "preview", "tone", "Good evening.\n\nGood night.") == 0
+    shown = capsys.readouterr().err
+    assert "Loading the voice." in shown
+    assert "Speaking 2 segments." in shown
+
+
+def test_a_preview_speaks_each_text_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken: list[str] = []
+    generate = FakeEngine.generate
+
+    def counted(self: FakeEngine, requests: Iterable[Request]) -> Iterator[Output]:
+        requests = list(requests)
+        spoken.extend(request.text for request in requests)
+        return generate(self, requests)
+
+    monkeypatch.setattr(FakeEngine, "generate", counted)
+    assert command("voices", "preview", "tone", "Good day.\n\nGood night.\n\nGood day.") == 0
+    assert sorted(spoken) == ["Good day.", "Good night."]
+
+
+def test_samples_that_are_no_numbers_are_never_written(
+    command: Command, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: FakeEngine, requests: Iterable[Request]) -> Iterator[Output]:
+        for request in requests:
+            yield Output(request.key, np.full(24_000, np.nan, np.float32), "eos", 0.0)
+
+    monkeypatch.setattr(FakeEngine, "generate", broken)
+    assert command("voices", "preview", "tone", "Good evening.") == 5
+    assert "The voice tone with the model fake" in capsys.readouterr().err
+    assert not (tmp_path / "tone-preview.wav").exists()
+
+
 def test_a_text_without_words_is_refused_with_2(command: Command, capsys: Capture) -> None:
     assert command("voices", "preview", "tone", " ... ") == 2
     assert "nothing to speak" in capsys.readouterr().err
@@ -244,7 +384,11 @@ def test_a_voice_that_is_not_here_is_refused_with_4(
     command: Command, capsys: Capture, tmp_path: Path
 ) -> None:
     assert command("voices", "preview", "haert", "Hello.") == 4
-    assert "Did you mean `heart`?" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "There is no voice `haert`. Did you mean `heart`?" in shown
+    assert command("voices", "preview", "xyzzy", "Hello.") == 4
+    assert "alba" not in capsys.readouterr().err
+    assert command("voices", "preview", "", "Hello.") == 2
     for words in (("preview", "alba", "Hello."), ("export", "alba", "-o", "a.safetensors")):
         assert command("voices", *words) == 4
     assert list(tmp_path.glob("*.*")) == []

@@ -13,7 +13,8 @@ import torch
 
 from pocket_batch.config import load_voices
 from pocket_batch.data import EngineSpec
-from pocket_batch.engine.base import ENGINES, make_engine
+from pocket_batch.engine.base import ENGINES, Samples, make_engine
+from pocket_batch.engine.pocket import PocketEngine
 from pocket_batch.engine.voice import VoiceState, read_state, write_state
 
 Command = Callable[..., int]
@@ -79,6 +80,7 @@ def test_a_voice_is_added_heard_and_exported(
     assert command("voices", "add", "ann", recording, "--model", model) == 0
     said = capsys.readouterr().out
     assert "not compared" not in said
+    assert 'Hear it: pocket-batch voices preview ann "Good evening."' in said
     assert "nearly" not in said
     assert command("voices", "preview", "ann", TEXT, "--model", model) == 0
     pcm, rate_hz = soundfile.read(tmp_path / "ann-preview.wav")
@@ -137,6 +139,39 @@ def test_the_same_voice_under_another_name_is_told_of(
     assert "nearly" not in capsys.readouterr().out
 
 
+def test_only_the_new_recording_is_encoded_and_three_of_those_alike_are_named(
+    model: Path,
+    command: Command,
+    recording: Path,
+    capsys: Capture,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(4):
+        command("voices", "add", f"ann{number}", recording, "--model", model)
+    for path in (tmp_path / "home").rglob("states/*.safetensors"):
+        path.unlink()  # as on a machine where they were never used
+    encoded: list[int] = []
+    encode = PocketEngine.encode_prompt
+
+    def counted(self: PocketEngine, samples: Samples) -> VoiceState:
+        encoded.append(len(samples))
+        return encode(self, samples)
+
+    monkeypatch.setattr(PocketEngine, "encode_prompt", counted)
+    other = record(tmp_path / "bob.wav", pitch_hz=200)
+    words = ("--model", model, "--language", "de")
+    capsys.readouterr()
+    assert command("voices", "add", "bob", other, *words) == 0
+    assert len(encoded) == 1
+    shown = capsys.readouterr()
+    assert "Making the voice with the model" in shown.err
+    assert 'preview bob "Guten Abend."' in shown.out
+    assert command("voices", "add", "ann4", recording, *words) == 0
+    assert len(encoded) == 2
+    assert capsys.readouterr().out.count("nearly the same voice") == 3
+
+
 def test_a_state_of_another_model_is_refused_with_4(
     model: Path, command: Command, tmp_path: Path, home: Path, capsys: Capture
 ) -> None:
@@ -155,3 +190,20 @@ def test_the_reference_reads_an_export(
     state = reference._import_model_state(tmp_path / "ann.safetensors", torch.device("cpu"))
     assert len(state) == shape_of(model)[0]
     assert all(bool(torch.isfinite(part["cache"]).all()) for part in state.values())
+
+
+def test_what_is_wrong_with_a_recording_is_said_before_a_book_and_a_preview(
+    model: Path, command: Command, story: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    seconds = np.arange(4 * 24_000) / 24_000
+    tone = np.clip(2 * np.sin(900 * seconds) * np.clip(np.sin(9 * seconds), 0, 1) ** 2, -1, 1)
+    soundfile.write(tmp_path / "loud.wav", tone, 24_000)
+    soundfile.write(tmp_path / "noise.wav", np.random.default_rng(1).normal(0, 0.1, 72_000), 24_000)
+    book = (story, "--model", model, "--dry-run", "--voice")
+    for words in (("voices", "preview", "loud.wav", TEXT, "--model", model), (*book, "loud.wav")):
+        assert command(*words) == 0
+        shown = capsys.readouterr().err
+        assert "Warning: Voice loud: It has only" in shown
+        assert "of its samples are clipped" in shown
+    assert command(*book, "noise.wav") == 3
+    assert "not good enough" in capsys.readouterr().err

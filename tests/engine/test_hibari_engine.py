@@ -71,7 +71,7 @@ def test_a_voice_that_is_not_on_the_machine_is_never_downloaded(
     monkeypatch.setattr(hibari.voices, "download", download)
     engine = HibariEngine(EngineSpec("hibari"))
     for action in (lambda: engine.voice_key(EMMA), lambda: engine.load([EMMA], 1)):
-        with pytest.raises(ModelUnavailableError, match="--voice emma` once"):
+        with pytest.raises(ModelUnavailableError, match=r"--voice emma -o hello\.wav` once"):
             action()
     with pytest.raises(ModelUnavailableError, match="not on this machine"):
         list(engine.generate([Request("key", "segment", "Hello.", EMMA, 1)]))

@@ -219,13 +219,19 @@ def test_an_unknown_model_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_row_of_a_full_size_model_has_the_same_bits_whatever_its_neighbours(
-    tiny_model: Callable[[str], Path], voices: list[Voice]
+    tiny_model: Callable[[str], Path], voices: list[Voice], precision: Precision
 ) -> None:
-    engine = PocketEngine(EngineSpec("pocket", str(tiny_model("english"))))
+    """Neither its slot, nor who speaks beside it, nor the number of lanes changes a sample."""
+    engine = PocketEngine(EngineSpec("pocket", str(tiny_model("english")), precision))
     engine.load(voices, num_threads=1)
     requests = requests_of(voices, 11)
     together = speak(engine, requests)
     for request in requests[:3]:
         (alone,) = engine.generate([request])
         assert np.array_equal(alone.audio, together[request.key].audio)
+    engine.load(voices, num_threads=2)
+    in_two_lanes = speak(engine, requests[::-1])
+    for request in requests:
+        assert np.array_equal(in_two_lanes[request.key].audio, together[request.key].audio)

@@ -131,6 +131,13 @@ FLAWS: dict[str, tuple[Callable[[dict[str, torch.Tensor]], object], str]] = {
         lambda t: t.update({layer(1, "offset"): torch.tensor([9])}),
         r"different offsets: \[9, 10\]",
     ),
+    **{
+        f"an offset of {value}": (
+            lambda t, value=value: t.update({layer(1, "offset"): torch.tensor([value])}),
+            "should be a count",
+        )
+        for value in (float("nan"), float("inf"), 9.5, 9 + 0j)
+    },
     "not a number": (
         lambda t: t[layer(1, "cache")].view(-1)[3].fill_(float("nan")),
         r"layers\.1\.self_attn/cache` has values that are not numbers",
@@ -247,7 +254,7 @@ def test_a_released_voice_is_read_and_its_key_is_the_hash_of_its_file(
     same = model.states(name="other", identity="2").key(alba)
     assert same == states.key(alba)
     released(tmp_path, "alba", 2)
-    assert states.key(alba) != same
+    assert model.states().key(alba) != same
     assert model.encoded == []
     assert not (tmp_path / "cache").exists()
 
@@ -380,6 +387,89 @@ def test_a_recording_that_is_damaged_is_an_input_that_is_refused(
     recording.write_bytes(b"RIFF")
     with pytest.raises(InputError, match=r"voice\.wav"):
         model.states().get(voice(prompt=recording))
+
+
+def test_a_voice_stays_what_it_was_when_its_file_is_replaced(
+    model: Model, recording: Path, tmp_path: Path
+) -> None:
+    states, own = model.states(), voice(prompt=recording)
+    key, state = states.key(own), states.get(own)
+    samples, rate_hz = soundfile.read(recording)
+    soundfile.write(recording, samples[:-4800], rate_hz)
+    assert states.key(own) == key
+    assert states.get(own) is state
+    assert model.states().key(own) != key
+    late = model.states()
+    late.key(own)
+    soundfile.write(recording, samples[:-9600], rate_hz)
+    with pytest.raises(ModelUnavailableError, match="was changed while its voice was in use"):
+        late.get(own)
+
+
+def test_a_state_that_lost_a_bit_is_refused_and_a_cached_one_made_anew(
+    model: Model, recording: Path
+) -> None:
+    own = voice(prompt=recording)
+    whole = model.states().get(own)
+    (path,) = model.cached()
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ModelUnavailableError, match="not those that were written"):
+        read_state(path, *SHAPE)
+    assert torch.equal(model.states().get(own).cache, whole.cache)
+    assert len(model.encoded) == 2
+
+
+def test_a_cache_for_reading_alone_is_used(
+    model: Model, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = voice(prompt=recording)
+    model.states().get(own)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("os.utime", refuse)
+    model.states().get(own)
+    assert len(model.encoded) == 1
+
+
+def test_a_model_that_makes_no_numbers_is_refused_and_nothing_is_kept(
+    model: Model, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = VoiceState(torch.full((3, 2, 5, 2, 4), float("nan")))
+    monkeypatch.setattr(model, "encode", lambda _: broken)
+    with pytest.raises(ModelUnavailableError, match="not numbers"):
+        model.states().get(voice(prompt=recording))
+    assert not (model.folder / "cache").exists()
+
+
+def test_checking_a_recording_gives_its_warnings_or_refuses_it(
+    model: Model, recording: Path, tmp_path: Path
+) -> None:
+    (warning,) = model.states().check(voice(prompt=recording))
+    assert "s of speech" in warning
+    noise = np.random.default_rng(1).standard_normal(72_000) / 10
+    soundfile.write(tmp_path / "noise.wav", noise, 24_000)
+    with pytest.raises(InputError, match=r"noise\.wav: .*not good enough"):
+        model.states().check(voice(prompt=tmp_path / "noise.wav"))
+    released(tmp_path, "ann", 1)
+    assert model.states().check(voice()) == ()
+
+
+def test_only_states_that_need_no_encoding_are_at_hand(
+    model: Model, recording: Path, tmp_path: Path
+) -> None:
+    own = voice(prompt=recording)
+    assert model.states().at_hand(own) is None
+    state = model.states().get(own)
+    found = model.states().at_hand(own)
+    assert found is not None
+    assert torch.equal(found.cache, state.cache)
+    released(tmp_path, "ann", 1)
+    assert model.states().at_hand(voice()) is not None
+    assert len(model.encoded) == 1
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "other", "not a number"])

@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import soundfile
 
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
-from pocket_batch.engine.base import Output
+from pocket_batch.engine.base import Output, make_engine
 from pocket_batch.engine.fake import FakeEngine
+from pocket_batch.errors import ModelUnavailableError
+from pocket_batch.executors.base import WorkerSpec, fingerprint, make_stage
 from pocket_batch.stages.synthesize import Spoken, Synthesize
 
 VOICE = Voice("tone", "fake", "en", "CC0-1.0")
@@ -88,3 +91,13 @@ def test_what_an_engine_leaves_out_is_asked_for_again() -> None:
         Synthesize(_Forgetful(EngineSpec("fake"))).run(make_requests("one", "two", "three"))
     )
     assert sum(isinstance(r, Spoken) for r in results) == 3
+
+
+def test_a_worker_refuses_files_that_changed_since_the_plan() -> None:
+    voice = Voice("tone", "fake", "en", "CC0-1.0")
+    spec = EngineSpec("fake")
+    planned = fingerprint(make_engine(spec), (voice,))
+    assert make_stage(WorkerSpec(spec, (voice,), 1, planned)).engine.name == "fake"
+    other = Voice("another tone", "fake", "en", "CC0-1.0")
+    with pytest.raises(ModelUnavailableError, match="Run the same command again"):
+        make_stage(WorkerSpec(spec, (other,), 1, planned))

@@ -192,9 +192,13 @@ def test_a_name_that_is_no_text_and_one_that_is_a_link_work_as_any(
 def test_a_reader_of_the_log_that_leaves_does_not_end_the_run(story: Path) -> None:
     shell = f"{sys.executable} -m pocket_batch {story} {' '.join(TONE[:4])} --log-format json"
     done = subprocess.run(
-        ["bash", "-c", f"{shell} | head -1; exit ${{PIPESTATUS[0]}}"], check=False
+        ["bash", "-c", f"{shell} | head -1; exit ${{PIPESTATUS[0]}}"],
+        env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"},
+        stderr=subprocess.PIPE,
+        check=False,
     )
     assert done.returncode == 0
+    assert b"BrokenPipe" not in done.stderr
     assert story.with_suffix(".m4b").exists()
 
 

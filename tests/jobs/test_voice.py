@@ -135,8 +135,29 @@ def test_no_voice_and_no_model_read_a_language_that_is_not_theirs() -> None:
         choose(FRENCH, voice="heart")
     with pytest.raises(ModelUnavailableError, match="with the model `german` speaks de"):
         choose(FRENCH, voice="alba", model="german")
-    with pytest.raises(ModelUnavailableError, match="give --language de"):
+    with pytest.raises(ModelUnavailableError, match="and the model `german` speaks de") as error:
         choose(FRENCH, model="german")
+    assert "give --language de" in str(error.value)
+    assert "juergen" not in str(error.value)
+
+
+def test_a_language_that_nobody_knows_is_said_to_be_assumed() -> None:
+    assert "it is read as fr" in choose(UNKNOWN, model="french").hint
+    assert "read as" not in choose(UNKNOWN, voice="alba", model="english").hint
+
+
+def test_no_message_has_an_empty_language(tmp_path: Path) -> None:
+    own_voice(tmp_path, "{name: own, engine: pocket, language: ja, licence: CC0-1.0}")
+    with pytest.raises(ModelUnavailableError, match="own is of the language `ja`") as error:
+        choose(UNKNOWN, voice="own")
+    assert "``" not in str(error.value)
+    assert "de, en, es" in str(error.value)
+
+
+@pytest.mark.parametrize(("asked", "message"), [("french", "French is `fr`"), ("a b", "not a")])
+def test_a_language_that_is_no_code_is_refused(asked: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        book_language(book("en", ""), asked, Path("book.epub"))
 
 
 @pytest.mark.parametrize(
@@ -150,8 +171,10 @@ def test_settings_of_pocket_tts_are_refused_for_other_voices(settings: dict[str,
 
 
 def test_settings_of_pocket_tts_are_refused_when_only_heart_is_here(mirror: Path) -> None:
-    with pytest.raises(UsageError, match="is for voices of Pocket TTS"):
+    with pytest.raises(UsageError, match=r"^--temperature is for voices of Pocket TTS") as error:
         choose(ENGLISH, sampling__temperature=0.5)
+    assert "not on this machine, so that heart" in str(error.value)
+    assert "pocket-batch models pull english" in str(error.value)
     put(mirror, "english")
     assert choose(ENGLISH, sampling__temperature=0.5).voice.name == "alba"
 
@@ -165,12 +188,37 @@ def test_model_precision_and_sampling_are_in_the_spec() -> None:
 
 
 def test_a_recording_or_a_state_is_a_voice_of_its_own(tmp_path: Path) -> None:
-    for name, kind in (("Ann B.wav", "prompt"), ("ann.MP3", "prompt"), ("a.safetensors", "state")):
+    for name, kind in (
+        ("Ann B.wav", "prompt"),
+        ("ann.MP3", "prompt"),
+        ("a.safetensors", "state"),
+        ("a.m4a", "prompt"),
+        ("no suffix", "prompt"),
+        ("b.xyz", "prompt"),
+    ):
         (tmp_path / name).touch()
         voice = choose(FRENCH, voice=name).voice
         assert voice.parameters == {kind: str(tmp_path / name)}
         assert (voice.name, voice.engine, voice.licence) == (Path(name).stem, "pocket", "unknown")
         assert choose(FRENCH, voice=name).engine.spec.model == "french"
+
+
+def test_a_file_that_is_called_like_a_voice_does_not_hide_it(tmp_path: Path) -> None:
+    (tmp_path / "alba").touch()
+    assert choose(ENGLISH, voice="alba").voice.parameters["pocket_voice"] == "alba"
+    assert choose(ENGLISH, voice="./alba").voice.parameters == {"prompt": str(tmp_path / "alba")}
+
+
+@pytest.mark.parametrize("name", [5000 * "a", f"{5000 * 'a'}.wav", "\udcff.wav", "\udcff"])
+def test_a_name_that_no_file_can_have_is_a_voice_that_is_not_there(name: str) -> None:
+    with pytest.raises(ModelUnavailableError) as error:
+        choose(ENGLISH, voice=name)
+    assert len(str(error.value).encode()) < 400
+
+
+def test_an_empty_name_is_a_mistake_of_the_command() -> None:
+    with pytest.raises(UsageError, match="voice is empty"):
+        choose(ENGLISH, voice="")
 
 
 def test_a_file_that_is_not_there_is_refused_as_such() -> None:

@@ -32,6 +32,8 @@ class FakeHub:
         corrupt: names whose bodies have one byte flipped.
         ignores_range: every GET sends the whole.
         refuses_bodies: every GET of a body answers 503.
+        hides_size: bodies come without Content-Length, so nobody can tell whether one was cut.
+        commit: what it says is the commit of a branch.
         status: if not 0, the answer to everything, as a proxy or a login page would give it.
         is_silent: accepts connections and never answers.
         asked: (method, path, value of Range) of all requests so far.
@@ -45,6 +47,8 @@ class FakeHub:
     corrupt: set[str] = field(default_factory=set)
     ignores_range: bool = False
     refuses_bodies: bool = False
+    hides_size: bool = False
+    commit: str = COMMIT
     status: int = 0
     is_silent: bool = False
     asked: list[tuple[str, str, str]] = field(default_factory=list)
@@ -113,7 +117,7 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
                 return self._send(status, {"X-Error-Code": "GatedRepo"})
             if name not in hub.files:
                 return self._send(404, {"X-Error-Code": "EntryNotFound"})
-            about = {"X-Repo-Commit": revision if len(revision) == 40 else COMMIT}
+            about = {"X-Repo-Commit": revision if len(revision) == 40 else hub.commit}
             if name in hub.small:
                 return self._send_body(name, about)
             return self._send(
@@ -128,7 +132,11 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
 
         def _send(self, status: int, headers: dict[str, str], length: int = 0) -> None:
             self.send_response(status)
-            for key, value in {"Content-Length": str(length), **headers}.items():
+            if not hub.hides_size or not length:
+                self.send_header("Content-Length", str(length))
+            else:
+                self.send_header("Connection", "close")
+            for key, value in headers.items():
                 self.send_header(key, value)
             self.end_headers()
 

@@ -1,8 +1,4 @@
-"""Random but seeded checkpoints of every architecture, in the official format.
-
-Weights are scaled so that every part of the model moves the result: with the usual initial values
-the latents would hardly depend on the text, and a comparison would prove little.
-"""
+"""Random but seeded checkpoints of every architecture, in the official format."""
 
 import runpy
 import sys
@@ -10,19 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 from safetensors.torch import save_file
-from torch import nn
 
 from pocket_batch.models.architecture import load_model_config
+from pocket_batch.models.made_up import random_weights
 from pocket_batch.models.presets import load_presets
-from pocket_batch.models.weights import PocketModel
-
-EOS_MARGIN = 1.0  # the EOS logit is so far under its threshold on average: it comes after a while
-# A latent must not move the next one by more than it moved itself: free-running generation would
-# be chaotic, and the smallest rounding error grow without bound.
-GAINS = {"final_layer.linear": 0.15, "input_linear": 0.1, "out_eos": 4.0}
 
 TINY_MIMI: dict[str, Any] = {
     "dtype": "float32", "sample_rate": 24000, "inner_dim": 32, "outer_dim": 16, "channels": 1,
@@ -107,7 +96,6 @@ def make_checkpoint(
     config: dict[str, Any],
     tokenizer: Path,
     seed: int = 2,
-    eos_logit: float | None = None,
 ) -> Path:
     """Write config.yaml and model.safetensors; returns the path of the configuration.
 
@@ -119,36 +107,8 @@ def make_checkpoint(
     table = {"lookup_table": {"tokenizer_path": str(tokenizer.resolve())}}
     content = _merged(config, flow_lm=table, weights_path=weights)
     path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    threshold = config.get("default_eos_threshold", -4.0)
-    save_file(random_weights(path, seed, threshold - EOS_MARGIN), weights)
+    save_file(random_weights(load_model_config(path), seed), weights)
     return path
-
-
-def random_weights(config: Path, seed: int, eos_logit: float) -> dict[str, torch.Tensor]:
-    """Tensors of the model of that configuration, by their official names."""
-    generator = torch.Generator().manual_seed(seed)
-    model = PocketModel(load_model_config(config))
-    for name, parameter in model.named_parameters():
-        parameter.data = _random(name, parameter.data, generator)
-    for name, buffer in model.named_buffers():
-        if name.endswith(("emb_std", "emb_mean")):
-            buffer.copy_(torch.rand(buffer.shape, generator=generator) * 0.5 + 0.3)
-    nn.init.constant_(model.flow_lm.out_eos.bias, eos_logit)
-    return {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-
-
-def _random(name: str, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    noise = torch.randn(like.shape, generator=generator)
-    if name.endswith(("norm1.weight", "norm2.weight", "out_norm.weight", "in_ln.weight", "alpha")):
-        return 1 + 0.1 * noise
-    if name.endswith(".scale"):
-        return 0.3 + 0.1 * noise
-    if like.dim() == 1:
-        return 0.1 * noise
-    if name.endswith(("embed.weight", "bos_before_voice")):
-        return noise
-    gain = next((gain for part, gain in GAINS.items() if part in name), 1.0)
-    return gain * noise * (like[0].numel() ** -0.5)
 
 
 def _merged(base: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -9,17 +9,26 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from pocket_batch.errors import ModelUnavailableError, OutputError, UsageError
-from pocket_batch.models import download, hub, mirror
+from pocket_batch.models import download, hub, integrity, mirror
 
 REVISION = "0123456789abcdef" * 2 + "01234567"
 REPOSITORY = "kyutai/some-model"
 WEIGHTS = f"{REPOSITORY}/languages/x/model.safetensors"
 TOKENIZER = f"{REPOSITORY}/languages/x/tokenizer.json"
 LOCATION = f"hf://{WEIGHTS}@{REVISION}"
-CONTENT = random.Random(3).randbytes(3_000_000)
+
+
+def _weights(seed: int, num_bytes: int) -> bytes:
+    noise = random.Random(seed).randbytes(num_bytes)
+    return bytes(save({"x": np.frombuffer(noise, np.uint8)}))
+
+
+CONTENT = _weights(3, 3_000_000)
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +79,7 @@ def test_small_files_are_checked_by_their_git_blob_id(served: Any) -> None:
     location = f"hf://{TOKENIZER}@{REVISION}"
     path = hub.fetch(location)
     assert path.read_bytes() == b'{"a": 1}'
-    assert mirror.expected_digest(location, path) == download.git_blob_id_of(path)
+    assert mirror.expected_digest(location, path) == (integrity.git_blob_id_of(path), "")
 
 
 def test_a_connection_that_breaks_is_taken_up_again_at_once(served: Any) -> None:
@@ -106,10 +115,10 @@ def test_progress_never_goes_back_and_ends_at_the_size(served: Any) -> None:
     calls: list[tuple[str, int, int]] = []
     served.cuts = [1_000_000]
     hub.fetch(LOCATION, lambda *call: calls.append(call))
-    assert {(name, total) for name, _, total in calls} == {("model.safetensors", 3_000_000)}
+    assert {(name, total) for name, _, total in calls} == {("model.safetensors", len(CONTENT))}
     counts = [done for _, done, _ in calls]
     assert counts == sorted(counts)
-    assert counts[-1] == 3_000_000
+    assert counts[-1] == len(CONTENT)
 
 
 def test_a_file_with_a_wrong_hash_is_removed_and_said_so(served: Any, tmp_path: Path) -> None:
@@ -272,16 +281,6 @@ def test_a_mirror_folder_comes_first_whatever_the_revision(
     assert hub.fetch(f"hf://{TOKENIZER}").read_bytes() == b'{"a": 1}'  # not in it: downloaded
 
 
-def test_a_copy_for_a_mirror_comes_with_its_hash(served: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "mirror"
-    for name in (WEIGHTS, TOKENIZER):
-        location = f"hf://{name}@{REVISION}"
-        assert mirror.copy_to_mirror(location, hub.fetch(location), folder) == folder / name
-    sums = (folder / REPOSITORY / "SHA256SUMS").read_text()
-    assert f"{hashlib.sha256(CONTENT).hexdigest()}  languages/x/model.safetensors\n" in sums
-    assert len(sums.splitlines()) == 2
-
-
 def test_a_url_is_downloaded_once_and_resumed(
     served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,7 +309,7 @@ def test_a_url_whose_content_changed_in_between_starts_over(
     served.cuts = [2_000_000, 0]
     with pytest.raises(ModelUnavailableError):
         hub.fetch(url)
-    served.files[WEIGHTS] = changed = random.Random(4).randbytes(2_500_000)
+    served.files[WEIGHTS] = changed = _weights(4, 2_500_000)
     served.cuts = []
     assert hub.fetch(url).read_bytes() == changed
 
@@ -360,7 +359,9 @@ def test_a_path_is_itself_or_an_error(tmp_path: Path) -> None:
     assert hub.find(str(path)) == hub.fetch(str(path)) == path
 
 
-@pytest.mark.parametrize("location", ["hf://a/b", "hf://a/b/../c", "hf:///b/c", "hf://a/b/"])
+@pytest.mark.parametrize(
+    "location", ["hf://a/b", "hf://a/b/../c", "hf:///b/c", "hf://a/b/", "hf://a/b/c@../../d"]
+)
 def test_a_malformed_location_is_refused(location: str) -> None:
     with pytest.raises(UsageError, match="is not a file on the hub"):
         hub.find(location)
@@ -372,6 +373,82 @@ def test_finding_needs_no_hub_code_and_no_network(served: Any) -> None:
         assert hub.find(LOCATION) is None
     assert time.monotonic() - start < 1
     assert not served.asked
+
+
+def test_a_name_that_no_disk_can_hold_is_not_found(served: Any) -> None:
+    for name in ("x" * 5000, "\ud800", "a\0b", "~\ud800"):
+        for location in (f"hf://{REPOSITORY}/{name}@{REVISION}", name, f"/{name}/model"):
+            assert hub.find(location) is None
+            with pytest.raises(ModelUnavailableError, match="does not exist"):
+                hub.fetch(location)
+    for url in ("https://[x/model.safetensors", "https://x/\ud800"):
+        assert hub.find(url) is None
+        with pytest.raises(ModelUnavailableError, match="does not exist"):
+            hub.fetch(url)
+    assert not served.asked
+
+
+def test_a_cut_download_of_unknown_size_is_found_by_its_header(served: Any) -> None:
+    url = f"http://127.0.0.1:{served.port}/body/{WEIGHTS}"
+    served.hides_size = True
+    served.files[WEIGHTS] = CONTENT[:2_000_000]
+    with pytest.raises(ModelUnavailableError, match=r"has 2,000,000 bytes of 3,000,0\d\d"):
+        hub.fetch(url)
+    assert hub.find(url) is None
+    served.files[WEIGHTS] = CONTENT
+    assert hub.fetch(url).read_bytes() == CONTENT
+
+
+def test_a_commit_that_is_none_is_not_believed(served: Any, tmp_path: Path) -> None:
+    served.commit = "../../evil"
+    with pytest.raises(ModelUnavailableError, match="not as a hub does"):
+        hub.fetch(f"hf://{WEIGHTS}")
+    assert not list(tmp_path.rglob("evil"))
+
+
+def test_a_mirror_that_is_no_folder_is_said(
+    served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served.status = 502
+    monkeypatch.setenv("POCKET_BATCH_MIRROR", str(tmp_path / "no"))
+    with pytest.raises(ModelUnavailableError, match=r"is set to .*no, and there is no such folder"):
+        hub.fetch(LOCATION)
+
+
+@pytest.mark.parametrize(
+    ("path", "cloning", "command"),
+    [
+        ("model.safetensors", False, "models pull english`"),
+        ("model.safetensors", True, "models pull english --cloning`"),
+        ("embeddings/marius.safetensors", False, "models pull english --voice marius`"),
+    ],
+)
+def test_the_command_that_is_recommended_gets_the_file(
+    served: Any, path: str, cloning: bool, command: str
+) -> None:
+    served.status = 502
+    location = f"hf://{REPOSITORY}/languages/x/{path}@{REVISION}"
+    with pytest.raises(ModelUnavailableError) as caught:
+        hub.fetch(location, model="english", cloning=cloning)
+    assert command in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("[Errno -2] Name or service not known", "no network"),
+        ("[Errno 101] Network is unreachable", "no network"),
+        ("[Errno 111] Connection refused", "connection refused"),
+        ("Something else.", "Something else"),
+    ],
+)
+def test_the_reason_of_a_failure_is_in_words(message: str, reason: str) -> None:
+    def fail() -> None:
+        raise OSError(message)
+
+    with pytest.raises(download.TransferError) as caught:
+        download.within(1, fail)
+    assert str(caught.value) == reason
 
 
 def _set_endpoint(monkeypatch: pytest.MonkeyPatch, url: str) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from pocket_batch.config import read_settings, shipped
 from pocket_batch.errors import ModelUnavailableError, UsageError
-from pocket_batch.models.architecture import check_model_config, load_model_config
-from pocket_batch.models.hub import parse_hub
+from pocket_batch.models.architecture import load_model_config
+from pocket_batch.models.limits import check_model_config
+from pocket_batch.models.location import parse_hub
+from pocket_batch.models.preset_table import PresetTable
 from pocket_batch.models.presets import (
-    PresetTable,
     find_model,
     load_presets,
     model_for_language,
@@ -102,7 +103,9 @@ def test_a_name_that_is_nearly_right_is_suggested() -> None:
         find_model("englsh")
 
 
-@pytest.mark.parametrize("name", ["", "x" * 5000, "~nobody-of-this-name"])
+@pytest.mark.parametrize(
+    "name", ["", "x" * 5000, "~nobody-of-this-name", "\ud800", "~\ud800", "a\0b"]
+)
 def test_a_name_that_cannot_be_one_is_an_error_like_any_other(name: str) -> None:
     with pytest.raises(ModelUnavailableError, match="There is no model"):
         find_model(name)
@@ -184,6 +187,65 @@ def test_a_configuration_file_of_the_users_is_a_model(tmp_path: Path, kind: str)
     assert (source.language, source.default_voice, source.states) == ("", "alba", "")
     (tmp_path / "embeddings").mkdir()
     assert find_model(str(file)).state("me") == str(tmp_path / "embeddings" / "me.safetensors")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A folder with a configuration that says of no file where it is."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    text = CONFIG.replace("weights_path: weights.safetensors", "")
+    (folder / "config.yaml").write_text(text.replace(", tokenizer_path: hf://a/b/c@d", ""))
+    return folder
+
+
+def test_files_beside_a_configuration_that_names_none_are_taken(bare: Path) -> None:
+    with pytest.raises(
+        ModelUnavailableError, match=r"`weights_path`.*Put model\.safetensors there"
+    ):
+        find_model(str(bare))
+    (bare / "model.safetensors").write_bytes(b"")
+    with pytest.raises(
+        ModelUnavailableError, match=r"Put tokenizer\.json or tokenizer\.model there"
+    ):
+        find_model(str(bare))
+    for file, kind in (("tokenizer.model", "sentencepiece"), ("tokenizer.json", "tokenizers")):
+        (bare / file).write_bytes(b"")
+        source = find_model(str(bare))
+        assert source.config.weights_path == str(bare / "model.safetensors")
+        assert source.tokenizer == str(bare / file)
+        assert source.config.flow_lm.lookup_table.tokenizer == kind
+
+
+def test_a_folder_of_links_is_a_model_as_the_hub_leaves_one(bare: Path, tmp_path: Path) -> None:
+    snapshot = tmp_path / "snapshots" / "german"
+    (snapshot / "embeddings").mkdir(parents=True)
+    for name in ("model.safetensors", "tokenizer.json"):
+        (bare / name).write_bytes(b"")
+    for number, path in enumerate(bare.iterdir()):
+        (snapshot / path.name).symlink_to(path.rename(tmp_path / f"blob{number}"))
+    source = find_model(str(snapshot))
+    assert source.config.weights_path == str(snapshot / "model.safetensors")
+    assert source.tokenizer == str(snapshot / "tokenizer.json")
+    assert source.state("x") == str(snapshot / "embeddings" / "x.safetensors")
+    assert (source.language, source.default_voice) == ("de", "juergen")
+
+
+@pytest.mark.parametrize("has_config", [True, False])
+@pytest.mark.parametrize(("link", "folder"), [("german", "bare"), ("link", "german")])
+def test_a_link_to_a_folder_has_the_language_of_its_name_or_its_target(
+    bare: Path, tmp_path: Path, has_config: bool, link: str, folder: str
+) -> None:
+    for name in ("model.safetensors", "tokenizer.json"):
+        (bare / name).write_bytes(b"")
+    if not has_config:
+        (bare / "config.yaml").unlink()
+    (tmp_path / "there").mkdir()
+    target = bare.rename(tmp_path / "there" / folder)
+    (tmp_path / link).symlink_to(target)
+    source = find_model(str(tmp_path / link))
+    assert (source.language, source.default_voice) == ("de", "juergen")
+    assert source.tokenizer == str(tmp_path / link / "tokenizer.json")
 
 
 def test_a_configuration_file_that_is_wrong_names_the_key(tmp_path: Path) -> None:

@@ -56,6 +56,36 @@ def test_a_tensor_that_does_not_fit_is_named(
         load_model(config, broken(**{name: tensor}))
 
 
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (torch.zeros(32, dtype=torch.int64), "`flow_lm.out_norm.bias` holds int64"),
+        (torch.zeros(32, dtype=torch.bool), "`flow_lm.out_norm.bias` holds bool"),
+        (torch.zeros(32, dtype=torch.complex64), "`flow_lm.out_norm.bias` holds complex64"),
+        (torch.zeros(32, dtype=torch.float8_e4m3fn), "`flow_lm.out_norm.bias` holds float8"),
+        (torch.full((32,), torch.nan), "`flow_lm.out_norm.bias` has values"),
+        (torch.tensor([torch.inf, -torch.inf] * 16), "`flow_lm.out_norm.bias` has values"),
+        (torch.full((32,), torch.inf).bfloat16(), "`flow_lm.out_norm.bias` has values"),
+    ],
+)
+def test_a_tensor_that_cannot_be_weights_is_named(
+    broken: Callable[..., Path],
+    tiny_model: Callable[[str], Path],
+    value: torch.Tensor,
+    says: str,
+) -> None:
+    config = load_model_config(tiny_model("lsd") / "config.yaml")
+    with pytest.raises(ModelUnavailableError, match=says):
+        load_model(config, broken(flow_lm__out_norm__bias=value))
+
+
+def test_large_finite_weights_are_weights(
+    broken: Callable[..., Path], tiny_model: Callable[[str], Path]
+) -> None:
+    config = load_model_config(tiny_model("lsd") / "config.yaml")
+    load_model(config, broken(flow_lm__out_norm__bias=torch.full((32,), 60_000.0).half()))
+
+
 def test_many_wrong_tensors_are_counted(tiny_model: Callable[[str], Path]) -> None:
     config = load_model_config(tiny_model("small") / "config.yaml")
     with pytest.raises(ModelUnavailableError, match=r"and \d+ more"):
