@@ -18,6 +18,7 @@ from pocket_batch.executors.base import WorkerSpec
 WINDOW = 256  # small enough that chapters end early and are measured while others are spoken
 MAX_ITEMS_PER_CALL = 32
 MAX_CHARACTERS_PER_ITEM = 94  # on average in a call: 32 are 3 minutes of speech, 5 MB of FLAC
+FIRST_SHARE = 4
 MAX_LOSSES = 3
 SLOW_FACTOR = 4.0
 
@@ -89,6 +90,8 @@ class RetryQueue:
         """
         self.num_workers = 1
         self._max_items = max_items
+        # One text alone is slow with a batched engine, and says little about many.
+        self._num_first = 1 if max_items <= MAX_ITEMS_PER_CALL else max_items // FIRST_SHARE
         self._windows = windows(requests)
         self._item_timeout_s = item_timeout_s
         self._again: deque[Item] = deque()  # each of these is a call of its own
@@ -107,14 +110,15 @@ class RetryQueue:
     def take(self) -> list[Item]:
         """The items of the next call; none when nothing waits.
 
-        The last calls are small, so that the workers end together. The first ones are single
-        texts, until the time of a call can be estimated.
+        The last calls are small, so that the workers end together. So are the first ones, until
+        the time of a call can be estimated.
         """
         self._fill()
         if self._again:
             return [self._again.popleft()]
         share = -(-len(self._waiting) // (2 * self.num_workers))
-        max_items = 1 if self._slowest_s_per_character is None else min(share, self._max_items)
+        is_first = self._slowest_s_per_character is None
+        max_items = min(share, self._num_first if is_first else self._max_items)
         num = _num_together(self._waiting, max_items, max_characters(self._max_items))
         return [Item(self._waiting.popleft()) for _ in range(num)]
 
@@ -126,6 +130,8 @@ class RetryQueue:
     def limit_s(self, items: list[Item]) -> float:
         """The wall time a call may take: one item's limit, or more when so much is expected."""
         limit_s = self._item_timeout_s
+        if len(items) > 1 and self._slowest_s_per_character is None:
+            return FIRST_SHARE * limit_s
         if len(items) > 1 and self._slowest_s_per_character is not None:
             expected_s = _num_characters(items) * self._slowest_s_per_character
             limit_s = max(limit_s, min(SLOW_FACTOR * expected_s, limit_s * len(items)))

@@ -16,6 +16,7 @@ from pocket_batch.executors.queue import (
     windows,
 )
 
+BATCHED = 2 * MAX_ITEMS_PER_CALL
 VOICE = Voice("tone", "fake", "en", "CC0-1.0")
 
 
@@ -142,3 +143,12 @@ def test_the_limit_of_a_call_follows_what_calls_took_so_far() -> None:
     queue.done(items[:1], 5.0)  # 0.1 s a character
     assert queue.limit_s(items[:1]) == 10.0
     assert queue.limit_s(items) == min(4.0 * 0.1 * 50 * len(items), 10.0 * len(items))
+
+
+def test_the_first_calls_of_a_batched_engine_are_part_of_a_batch_with_more_time() -> None:
+    queue = RetryQueue(make_requests(200), item_timeout_s=10.0, max_items=BATCHED)
+    first = queue.take()
+    assert len(first) == BATCHED // 4
+    assert queue.limit_s(first) == 40.0
+    queue.done(first, elapsed_s=1.0)
+    assert len(queue.take()) == BATCHED
