@@ -1,9 +1,10 @@
 """The engine on Kyutai Pocket TTS, batched: every step makes one frame of all running utterances.
 
-The life of a request: `generate -> Scheduler.add -> Scheduler.admit (slot) -> _prefill (voice
-state, text tokens, noise) -> _decode_step (backbone -> EOS head, flow head -> latent) ... ->
-Scheduler.finish at EOS + frames_after_eos, or max_frames -> _decode_audio (Mimi, the whole
-utterance) -> Output`. What has tensors is in `engine/batch.py`; here is what needs none.
+The life of a request: `generate -> _prepared (prompt, tokens, noise) -> Lanes.run -> Batch.add ->
+Batch.step: Scheduler.admit (slot) -> _prefill (voice state, text) -> _decode_step (backbone -> EOS
+head, flow head -> latent) ... -> Scheduler.finish at EOS + frames_after_eos, or max_frames ->
+_decode_audio (Mimi, the whole utterance) -> Output`. What has tensors is in `engine/batch.py`; here
+is what needs none.
 """
 
 import json

@@ -154,11 +154,17 @@ class Pool:
                         worker.calls.append(_Call(handle, items))
 
     def _kill_late_workers(self) -> None:
-        """End workers whose running call takes too long."""
+        """End workers whose running call takes too long.
+
+        A call that was on its way when its worker died may still run in the restarted one, which
+        is not ready then; nobody else would notice that it hangs.
+        """
         now = time.monotonic()
         for worker in self._workers:
-            if worker.calls and worker.is_ready:
+            if worker.calls and not worker.is_killed:
                 limit_s = self._queue.limit_s(worker.calls[0].items)
+                if not worker.is_ready:
+                    limit_s = max(limit_s, self._plan.start_timeout_s)
                 if now - worker.since > limit_s:
                     worker.is_ready = False
                     worker.is_killed = True

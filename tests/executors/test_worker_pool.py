@@ -26,6 +26,7 @@ class SimulatedCluster:
     never_starts: bool = False
     dead_nodes: set[str] = field(default_factory=set)
     dies: Callable[["SimulatedCluster", int], bool] = lambda cluster, worker: False
+    strays: int = 0  # so often the last call of a dying worker goes to the one that replaces it
     num_workers: int = 0
     next_call: int = 0
     queues: dict[int, list[tuple[int, list[Item] | None]]] = field(default_factory=dict)
@@ -74,8 +75,12 @@ class SimulatedCluster:
         return [(call, Reply(list(self.stage.run(item.request for item in items))))]
 
     def kill(self, worker: int, restart: bool) -> None:
+        stray: list[tuple[int, list[Item] | None]] = []
+        if self.strays and len(self.queues[worker]) > 1:
+            self.strays -= 1
+            stray = [self.queues[worker].pop()]
         self.lost += [(call, Reply(is_lost=True)) for call, _ in self.queues[worker]]
-        self.queues[worker] = []
+        self.queues[worker] = stray
 
     def is_node_alive(self, node: str) -> bool:
         return node not in self.dead_nodes
@@ -127,6 +132,13 @@ def test_only_the_text_that_crashes_is_given_up() -> None:
     assert done.failures == {"crash: now": "This text crashed its worker 3 times."}
     assert len(done.results) == 101
     assert sum(event.kind == "crashed" for event in done.events) == 3
+
+
+def test_a_call_that_outlives_its_worker_and_hangs_is_ended_too() -> None:
+    texts = ["crash: long text that goes first", "hang: and this one behind it"]
+    done = run(texts, SimulatedCluster(strays=3), num_workers=1, start_timeout_s=0.3)
+    assert len(done.results) == 2
+    assert done.failures.keys() == set(texts)
 
 
 def test_only_the_text_that_hangs_is_given_up() -> None:
