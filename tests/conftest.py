@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from pocket_batch.cli.main import main
 
 REPOSITORY = Path(__file__).parents[1]
+_HUB = runpy.run_path(str(REPOSITORY / "tests" / "models" / "fake_hub.py"))
+fake_hub = _HUB["fake_hub"]
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +56,12 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
         return folder / name
 
     return make
+
+
+@pytest.fixture
+def no_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty cache, and a hub that refuses connections."""
+    _HUB["use_hub"](monkeypatch, tmp_path, "http://127.0.0.1:9")
 
 
 @pytest.fixture

@@ -24,8 +24,7 @@ from pocket_batch.errors import ModelUnavailableError
 TOKENS = (1, 6, 7, 9, 10, 12, 13, 15, 18, 20, 23, 26, 29, 33, 38, 43, 50)
 NEVER = 1000.0  # an EOS threshold that no logit passes
 VOICE_POSITIONS = 127  # ten seconds of a prompt
-NUM_REFERENCE = 3  # utterances of the reference each time: it is slow
-REFERENCE_TOKENS = (10, 18, 26)
+REFERENCE_TOKENS = (10, 18, 26)  # of its utterances each time: few, as it is slow
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,6 @@ from pocket_batch.data import Precision
 from pocket_batch.engine.base import Output, Samples
 from pocket_batch.engine.scheduler import Row, Scheduler, Settings
 from pocket_batch.engine.voice import VoiceState
-from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.models.architecture import ModelConfig
 from pocket_batch.models.kv_cache import Prefix, make_prefix
 from pocket_batch.models.weights import PocketModel, load_model
@@ -91,19 +90,9 @@ class Batch:
         return finished
 
     def encode_prompt(self, samples: Samples) -> VoiceState:
-        """The state of a voice from a prepared recording, (num_samples,) at 24 kHz.
-
-        Raises:
-            ModelUnavailableError: the weights make no numbers of it.
-        """
+        """The state of a voice from a prepared recording, (num_samples,) at 24 kHz."""
         features = self._model.mimi.encode(torch.from_numpy(samples))  # (F, voice)
-        state = self._model.flow_lm.voice_state(features)  # (L, 2, T, G, D)
-        if not bool(torch.isfinite(state).all()):
-            raise ModelUnavailableError(
-                "The model makes values of this recording that are not numbers. Its weights are "
-                "damaged or of another model: fetch them again."
-            )
-        return VoiceState(state)
+        return VoiceState(self._model.flow_lm.voice_state(features))
 
     def draw_noise(self, seed: int, num_frames: int) -> Tensor:
         """The noise of a whole utterance, (F, latent): what the reference draws after

@@ -130,12 +130,12 @@ class RetryQueue:
     def limit_s(self, items: list[Item]) -> float:
         """The wall time a call may take: one item's limit, or more when so much is expected."""
         limit_s = self._item_timeout_s
-        if len(items) > 1 and self._slowest_s_per_character is None:
+        if len(items) == 1:
+            return limit_s
+        if self._slowest_s_per_character is None:
             return FIRST_SHARE * limit_s
-        if len(items) > 1 and self._slowest_s_per_character is not None:
-            expected_s = _num_characters(items) * self._slowest_s_per_character
-            limit_s = max(limit_s, min(SLOW_FACTOR * expected_s, limit_s * len(items)))
-        return limit_s
+        expected_s = _num_characters(items) * self._slowest_s_per_character
+        return max(limit_s, min(SLOW_FACTOR * expected_s, limit_s * len(items)))
 
     def done(self, items: list[Item], elapsed_s: float) -> None:
         """Learn from a call that ended well how long calls take."""

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from pocket_batch.config import cache_folder
 from pocket_batch.errors import writing
 from pocket_batch.models.advice import Wanted, not_downloaded, not_on_disk
 from pocket_batch.models.download import (
@@ -211,10 +212,8 @@ def _fetch_url(wanted: Wanted, progress: Progress) -> Path:
 
 def _url_target(url: str) -> Path:
     """Where a file of a server is kept: `pocket-batch` in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    folder = Path(base or os.path.expanduser("~/.cache"))
     name = hashlib.sha256(url.encode()).hexdigest() + PurePosixPath(urlsplit(url).path).suffix
-    return folder / "pocket-batch" / "downloads" / name
+    return cache_folder() / "downloads" / name
 
 
 @contextmanager

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +16,6 @@ from pocket_batch.engine.base import make_engine
 from pocket_batch.engine.voice import VoiceState, write_state
 from pocket_batch.manifest import Manifest
 
-
-def _load_helper() -> Any:
-    """The fake hub of the tests of models: test folders are no packages."""
-    path = Path(__file__).parents[1] / "models" / "fake_hub.py"
-    if "fake_hub" not in sys.modules:
-        spec = spec_from_file_location("fake_hub", path)
-        assert spec
-        assert spec.loader
-        sys.modules["fake_hub"] = module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["fake_hub"])
-    return sys.modules["fake_hub"]
-
-
-fake_hub = _load_helper().fake_hub
 Command = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
 PLAIN = "kyutai/pocket-tts-without-voice-cloning/languages/english"
@@ -161,10 +146,10 @@ def test_a_default_voice_and_a_dry_run_download_nothing(
     assert not fake_hub.asked
 
 
+@pytest.mark.usefixtures("no_hub")
 def test_without_a_network_the_answer_is_quick_and_says_what_to_do(
-    story: Path, command: Command, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    story: Path, command: Command, capsys: Capture
 ) -> None:
-    _load_helper().use_hub(monkeypatch, tmp_path, "http://127.0.0.1:9")
     started = time.monotonic()
     assert command(story, "--voice", "alba", "--log-format", "plain") == 4
     assert time.monotonic() - started < 10

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,6 @@ from safetensors.numpy import save
 
 from pocket_batch.models.presets import find_model
 
-
-def _load_helper() -> Any:
-    """The fake hub of the tests of models: test folders are no packages."""
-    path = Path(__file__).parents[1] / "models" / "fake_hub.py"
-    if "fake_hub" not in sys.modules:
-        spec = spec_from_file_location("fake_hub", path)
-        assert spec
-        assert spec.loader
-        sys.modules["fake_hub"] = module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["fake_hub"])
-    return sys.modules["fake_hub"]
-
-
-fake_hub = _load_helper().fake_hub
 Command = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
 GATED = "kyutai/pocket-tts"

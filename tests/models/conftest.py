@@ -1,26 +1,8 @@
-"""A fake hub on loopback, with a cache of its own for each test, and the golden option."""
+"""The option that rewrites the golden tensors."""
 
 import contextlib
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from typing import Any
 
 import pytest
-
-
-def load_helper(name: str) -> Any:
-    """A module beside this file: test folders are no packages."""
-    if name not in sys.modules:
-        spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec
-        assert spec.loader
-        sys.modules[name] = module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-fake_hub = load_helper("fake_hub").fake_hub
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
