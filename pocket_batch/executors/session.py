@@ -23,6 +23,7 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 PARENT = Path("/tmp")  # sockets lie below, and their paths may have 107 bytes in all
+KILL_S = 2.0  # a killed process is gone sooner, unless it waits for a disk
 OLD_S = 3600.0
 CONNECT_TIMEOUT_S = 5.0
 
@@ -74,9 +75,13 @@ def _kill_and_remove(folder: Path) -> None:
 
 
 def _kill(folder: Path) -> None:
-    for pid in processes_of(folder):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    """End all processes of a folder, also those that one of them starts meanwhile."""
+    deadline = time.monotonic() + KILL_S
+    while (pids := processes_of(folder)) and time.monotonic() < deadline:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
 
 
 def processes_of(folder: Path) -> list[int]:
