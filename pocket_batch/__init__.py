@@ -21,7 +21,7 @@ def load_engine(
     *,
     language: str = "",
     model: str = "",
-    precision: "Precision" = "float32",
+    precision: "Precision" = "fp32",
     sampling: "Sampling | None" = None,
 ) -> "LoadedEngine":
     """An engine to speak with from a program, in this process.
@@ -30,7 +30,7 @@ def load_engine(
         name: `pocket`, `hibari` (the embedded English voice), or another of `ENGINES`.
         language: of the texts: `english`, `french`, ..., or a BCP 47 tag; English by default.
         model: instead of a language, a name from `pocket-batch models`, or a folder.
-        precision: of the weights, `float32` or `bfloat16`.
+        precision: of the weights, `fp32` or `bf16`.
         sampling: temperature and the like; what it leaves open is what the model's file says.
 
     Returns:

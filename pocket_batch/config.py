@@ -93,7 +93,7 @@ class AudiobookPipeline:
     segment: SegmentSettings
     voice: str | None = None
     model: str | None = None
-    precision: Precision = "float32"
+    precision: Precision = "fp32"
     sampling: Sampling = field(default_factory=Sampling)
     seed: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)

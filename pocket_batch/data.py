@@ -5,7 +5,7 @@ from typing import Literal
 
 BlockKind = Literal["heading", "paragraph", "scene_break"]
 FinishReason = Literal["eos", "length"]
-Precision = Literal["float32", "bfloat16"]
+Precision = Literal["fp32", "bf16"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class EngineSpec:
 
     name: str
     model: str = ""
-    precision: Precision = "float32"
+    precision: Precision = "fp32"
     sampling: Sampling = field(default_factory=Sampling)
 
 

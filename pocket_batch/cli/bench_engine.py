@@ -30,7 +30,7 @@ REFERENCE_TOKENS = (10, 18, 26)  # of its utterances each time: few, as it is sl
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--utterances", type=int, default=128, help="default: 128")
-    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
     parser.add_argument("--lanes", type=int, default=2, help="threads (default: 2)")
     parser.add_argument("--rows", type=int, help="utterances a lane at a time (default: 32)")
     parser.add_argument("--repeats", type=int, default=5, help="default: 5")

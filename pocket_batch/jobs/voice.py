@@ -249,7 +249,7 @@ def _refuse_pocket_settings(
         "--model": pipeline.model is not None,
         "--temperature": sampling.temperature is not None,
         "--set sampling": others,
-        "--set precision": pipeline.precision != "float32",
+        "--set precision": pipeline.precision != "fp32",
     }
     for name, is_given in given.items():
         if is_given and was_named:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pocket_batch.models.transformer import joined, partial_attention
+from pocket_batch.models.attention import joined, partial_attention
 
 MIN_ROWS = 8  # with fewer rows in a product, some kernels round otherwise
 STEP = 16  # room is a multiple of so many positions, as little as the longest row needs

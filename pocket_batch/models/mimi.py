@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pocket_batch.models.architecture import MimiConfig, MimiTransformerConfig, SeanetConfig
+from pocket_batch.models.attention import window_attention
 from pocket_batch.models.convolution import (
     CausalConv,
     CausalConvTranspose,
@@ -22,7 +23,7 @@ from pocket_batch.models.convolution import (
 )
 from pocket_batch.models.elementwise import Elu
 from pocket_batch.models.products import Product, pack_linears
-from pocket_batch.models.transformer import Layer, rotations, window_attention
+from pocket_batch.models.transformer import Layer, rotations
 
 CHUNK = 128  # positions that go through the upper levels at a time, so that they stay in the cache
 

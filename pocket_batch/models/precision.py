@@ -1,6 +1,6 @@
 """Which number format the weights are held and multiplied in.
 
-`float32` is exact: it gives what the reference gives. `bfloat16` takes half the memory and keeps
+`fp32` is exact: it gives what the reference gives. `bf16` takes half the memory and keeps
 checkpoints, which are stored in bfloat16, as they are.
 """
 
@@ -9,7 +9,7 @@ from torch import nn
 
 from pocket_batch.data import Precision
 
-DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+DTYPES: dict[Precision, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 # Small, and used in float32 whatever the precision: statistics of latents, frequencies of times.
 _ALWAYS_FLOAT32 = ("emb_mean", "emb_std", "freqs")

@@ -28,7 +28,7 @@ class PocketModel(nn.Module):
         self.mimi = Mimi(config.mimi)
 
 
-def load_model(config: ModelConfig, path: Path, precision: Precision = "float32") -> PocketModel:
+def load_model(config: ModelConfig, path: Path, precision: Precision = "fp32") -> PocketModel:
     """Build the model and fill it from a safetensors file, ready to be used, without gradients.
 
     Args:

@@ -43,7 +43,7 @@ def voices(tmp_path_factory: pytest.TempPathFactory) -> list[Voice]:
 
 @pytest.fixture
 def engine(tiny_model: Callable[[str], Path]) -> Callable[..., PocketEngine]:
-    def make(name: str = "lsd", precision: Precision = "float32", **sampling: Any) -> PocketEngine:
+    def make(name: str = "lsd", precision: Precision = "fp32", **sampling: Any) -> PocketEngine:
         spec = EngineSpec("pocket", str(tiny_model(name)), precision, Sampling(**sampling))
         made = PocketEngine(spec)
         made.load((), num_threads=1)
@@ -166,7 +166,7 @@ def test_without_temperature_the_seed_is_not_heard(
 
 
 def test_bfloat16_speaks_too(engine: Callable[..., PocketEngine], voices: list[Voice]) -> None:
-    for output in speak(engine(precision="bfloat16"), requests_of(voices)).values():
+    for output in speak(engine(precision="bf16"), requests_of(voices)).values():
         assert output.audio.dtype == np.float32
         assert np.isfinite(output.audio).all()
 
@@ -195,7 +195,7 @@ def test_the_key_tells_settings_apart_that_are_heard(
         engine(temperature=0.5),
         engine(decode_steps=2),
         engine(eos_threshold=-3.0),
-        engine(precision="bfloat16"),
+        engine(precision="bf16"),
         engine("drifting"),
     ]
     identities = {tuple(sorted(one.identity().items())) for one in made}
@@ -219,7 +219,7 @@ def test_an_unknown_model_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_row_of_a_full_size_model_has_the_same_bits_whatever_its_neighbours(
     tiny_model: Callable[[str], Path], voices: list[Voice], precision: Precision
 ) -> None:

@@ -13,7 +13,7 @@ TEXT = (
 
 
 @pytest.mark.weights
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_the_default_voice_can_be_understood(
     word_error_rate: Callable[..., float], precision: str
 ) -> None:

@@ -162,7 +162,7 @@ def test_a_language_that_is_no_code_is_refused(asked: str, message: str) -> None
 
 @pytest.mark.parametrize(
     "settings",
-    [{"model": "english"}, {"sampling__temperature": 0.5}, {"precision": "bfloat16"}],
+    [{"model": "english"}, {"sampling__temperature": 0.5}, {"precision": "bf16"}],
 )
 def test_settings_of_pocket_tts_are_refused_for_other_voices(settings: dict[str, object]) -> None:
     for voice in ("heart", "tone"):
@@ -181,9 +181,9 @@ def test_settings_of_pocket_tts_are_refused_when_only_heart_is_here(mirror: Path
 
 def test_model_precision_and_sampling_are_in_the_spec() -> None:
     model = "english_2026-09_24l"
-    asked = {"precision": "bfloat16", "sampling__temperature": 0.5}
+    asked = {"precision": "bf16", "sampling__temperature": 0.5}
     speaker = choose(ENGLISH, voice="alba", model=model, **asked)
-    wanted = EngineSpec("pocket", model, "bfloat16", Sampling(temperature=0.5))
+    wanted = EngineSpec("pocket", model, "bf16", Sampling(temperature=0.5))
     assert speaker.engine.spec == wanted
 
 

@@ -109,7 +109,7 @@ def test_a_cut_file_is_refused(tmp_path: Path, tiny_model: Callable[[str], Path]
 
 
 @pytest.mark.parametrize(
-    ("precision", "dtype"), [("float32", torch.float32), ("bfloat16", torch.bfloat16)]
+    ("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)]
 )
 def test_a_bfloat16_checkpoint_stays_so_where_the_precision_allows(
     tmp_path: Path,
