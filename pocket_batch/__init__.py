@@ -12,7 +12,8 @@ From a program:
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pocket_batch.data import Precision, Sampling
+    from pocket_batch.config import PrecisionChoice
+    from pocket_batch.data import Sampling
     from pocket_batch.jobs.library import LoadedEngine
 
 
@@ -21,7 +22,7 @@ def load_engine(
     *,
     language: str = "",
     model: str = "",
-    precision: "Precision" = "fp32",
+    precision: "PrecisionChoice" = "auto",
     sampling: "Sampling | None" = None,
 ) -> "LoadedEngine":
     """An engine to speak with from a program, in this process.
@@ -30,7 +31,8 @@ def load_engine(
         name: `pocket`, `hibari` (the embedded English voice), or another of `ENGINES`.
         language: of the texts: `english`, `french`, ..., or a BCP 47 tag; English by default.
         model: instead of a language, a name from `pocket-batch models`, or a folder.
-        precision: of the weights, `fp32` or `bf16`.
+        precision: of the weights, `fp32`, `bf16` or `mixed`; `auto` is bf16 where this machine is
+            fast in it, else fp32.
         sampling: temperature and the like; what it leaves open is what the model's file says.
 
     Returns:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FileFormat = Literal["m4b", "mp3", "opus", "flac", "wav"]
 Loudness = Literal["lufs", "acx"]
 ExecutorName = Literal["auto", "ray", "local"]
+PrecisionChoice = Literal["auto", Precision]  # auto: by what this machine is good at
 
 _OPTIONS = {  # what people type for a setting
     "sampling.temperature": "--temperature",
@@ -93,7 +94,7 @@ class AudiobookPipeline:
     segment: SegmentSettings
     voice: str | None = None
     model: str | None = None
-    precision: Precision = "fp32"
+    precision: PrecisionChoice = "auto"
     sampling: Sampling = field(default_factory=Sampling)
     seed: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)

@@ -5,7 +5,7 @@ from typing import Literal
 
 BlockKind = Literal["heading", "paragraph", "scene_break"]
 FinishReason = Literal["eos", "length"]
-Precision = Literal["fp32", "bf16"]
+Precision = Literal["fp32", "bf16", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,12 @@ def corpus() -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def same_precision_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the precision `auto` means depends on the machine; in tests it is fp32."""
+    monkeypatch.setattr("pocket_batch.engine.auto_precision.choose_precision", lambda: "fp32")
+
+
 @pytest.fixture
 def story(tmp_path: Path) -> Path:
     """A text of two chapters, five sentences and one repeated line."""

@@ -44,7 +44,7 @@ def test_every_setting_of_the_shipped_file_is_a_known_one_and_every_known_one_is
         ({"sampling.eos_threshold": float("nan")}, "must be from -30 to 30"),
         ({"sampling.frames_after_eos": 51}, "must be from 0 to 50"),
         ({"sampling.temprature": 1}, "Did you mean `temperature`"),
-        ({"precision": "int8"}, "'fp32' or 'bf16'"),
+        ({"precision": "int8"}, "'fp32', 'bf16' or 'mixed'"),
         ({"executor.workers": 0}, "must be from 1 to"),
         ({"voice": False}, "quote them"),
         ({"seed.job": 1}, "`seed` holds a value"),

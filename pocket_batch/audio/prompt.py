@@ -237,10 +237,10 @@ def _snr_db(powers: NDArray[np.float32]) -> float:
 
 def _resample(samples: Samples, sampling_rate_hz: int) -> Samples:
     """To 24 kHz, with the polyphase filter of scipy as pocket-tts does."""
-    from scipy.signal import resample_poly
-
     if sampling_rate_hz == RATE_HZ:
         return samples
+    from scipy.signal import resample_poly  # takes almost a second
+
     gcd = math.gcd(sampling_rate_hz, RATE_HZ)
     resampled = resample_poly(samples, RATE_HZ // gcd, sampling_rate_hz // gcd)
     return np.asarray(resampled, np.float32)

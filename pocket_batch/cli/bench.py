@@ -1,181 +1,96 @@
-"""Measure everything but the engine: a made-up book, spoken as tones, from EPUB to M4B.
+"""Measure the engine: how fast it speaks, by part, how full its batch is, and its memory.
 
-Prints CPU seconds per hour of audio (all processes added up, by kind), peak memory of the driver,
-wall time, and the time of a second run that finds nothing to do. `bench-engine` measures the
-engine.
+Lengths are forced to those of real books, so a random checkpoint does where the weights are not
+here. With `--against reference` the package pocket-tts speaks some of the same texts in turn with
+ours, in float32 and in int8; what counts is the ratio within an alternation, for the machine may be
+busy with other things. `bench-pipeline` measures everything but the engine.
 """
 
 import argparse
-import os
-import random
-import subprocess
+import json
 import sys
-import tempfile
-import time
-import uuid
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, get_args
 
-from pocket_batch.errors import PocketBatchError
+from pocket_batch.data import Precision
+from pocket_batch.errors import UsageError
 
-MARK = "POCKET_BATCH_BENCH"
-SAMPLE_INTERVAL_S = 0.1
-WORDS_PER_CHAPTER = 3_000
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+if TYPE_CHECKING:
+    from pocket_batch.jobs.bench.measure import Watch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--words", type=int, default=100_000, help="length (default: 100000)")
-    parser.add_argument("--executor", choices=("ray", "local", "auto"), default="ray")
-    parser.add_argument("--format", default="m4b", help="default: m4b")
-    parser.add_argument(
-        "--voice", default="tone", help="default: tone, the engine that costs least"
-    )
+    add = parser.add_argument
+    add("--model", default="english", help="a name or a folder (default: english)")
+    choices = (*get_args(Precision), "auto", "all")
+    add("--precision", choices=choices, default="fp32", help="default: fp32")
+    add("--against", choices=("none", "reference"), default="none", help="default: none")
+    add("--utterances", type=_positive, default=128, metavar="N", help="default: 128")
+    add("--texts", type=Path, metavar="BOOK", help="speak these: a book, or a folder of books")
+    add("--lanes", type=_positive, default=2, metavar="N", help="threads (default: 2)")
+    add("--rows", type=_positive, metavar="N", help="utterances of a lane at a time")
+    add("--repeats", type=_positive, default=5, metavar="N", help="alternations (default: 5)")
+    add("--memory", action="store_true", help="show memory over the texts too")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object")
+    form.add_argument("--markdown", action="store_true", help="tables for docs/performance.md")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the book, run it twice, print the figures."""
-    with tempfile.TemporaryDirectory(prefix="pocket-batch-bench-") as folder:
-        book = Path(folder) / "bench.epub"
-        write_book(book, args.words)
-        options = ["--voice", args.voice, "--executor", args.executor, "--format", args.format]
-        command = [
-            sys.executable,
-            "-m",
-            "pocket_batch",
-            str(book),
-            *options,
-            "--log-format",
-            "json",
-        ]
-        first = measure(command)
-        again = measure(command)
-        hours = _audio_hours(first.output)
-        print(f"{args.words:,} words, {hours:.2f} hours of audio, {args.executor}, {args.voice}")
-        print(
-            f"wall time       {first.wall_s:8.1f} s  ({hours * 3600 / first.wall_s:.0f}x real time)"
-        )
-        print(
-            f"CPU, all        {first.cpu_s:8.1f} s  {first.cpu_s / hours:6.1f} s per hour of audio"
-        )
-        for kind, seconds in sorted(first.by_kind.items(), key=lambda item: -item[1]):
-            print(f"  {kind:<14}{seconds:8.1f} s  {seconds / hours:6.1f} s per hour of audio")
-        print(f"cores busy      {first.cpu_s / first.wall_s:8.2f}")
-        print(f"driver peak RSS {first.peak_rss_bytes / 1e6:8.0f} MB")
-        print(f"second run      {again.wall_s:8.2f} s  (nothing to do)")
+    """Measure and print.
+
+    Raises:
+        ModelUnavailableError: there is no such model, or pocket-tts is not installed.
+        InputError, UsageError: the texts are refused.
+    """
+    from pocket_batch.jobs.bench.measure import Plan, measure, precisions_named
+    from pocket_batch.jobs.bench.report import as_dict, as_markdown, as_text
+
+    if args.texts is not None and not args.texts.exists():
+        raise UsageError(f"--texts {args.texts}: there is no such file or folder.")
+    plan = Plan(
+        model=str(Path(args.model).absolute()) if Path(args.model).exists() else args.model,
+        precisions=precisions_named(args.precision),
+        num_utterances=args.utterances,
+        texts=args.texts,
+        lanes=args.lanes,
+        rows=args.rows,
+        repeats=args.repeats,
+        against_reference=args.against == "reference",
+    )
+    with _watching() as watch:
+        found = measure(plan, watch, lambda reason: print(f"Left out: {reason}", file=sys.stderr))
+    if args.json:
+        print(json.dumps(as_dict(found)))
+    else:
+        print((as_markdown if args.markdown else as_text)(found, args.memory))
     return 0
 
 
-@dataclass(slots=True)
-class Usage:
-    """What a command used, with all its descendants. `by_kind` is CPU seconds."""
+@contextmanager
+def _watching() -> Iterator["Watch"]:
+    """A live line on a terminal, and nothing anywhere else."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    wall_s: float = 0.0
-    peak_rss_bytes: int = 0
-    by_kind: dict[str, float] = field(default_factory=dict)
-    output: str = ""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        line = bar.add_task("")
 
-    @property
-    def cpu_s(self) -> float:
-        """CPU seconds of all processes."""
-        return sum(self.by_kind.values())
+        def watch(what: str, done: int, total: int) -> None:
+            bar.update(line, description=what, completed=done, total=total)
 
-
-def measure(command: list[str]) -> Usage:
-    """Run a command and watch all processes that inherit its environment.
-
-    Raises:
-        PocketBatchError: the command failed.
-    """
-    mark = f"{MARK}={uuid.uuid4().hex}"
-    environment = os.environ | dict([mark.split("=")])
-    cpu: dict[int, tuple[str, float]] = {}
-    usage = Usage()
-    started = time.monotonic()
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
-        process = subprocess.Popen(command, env=environment, stdout=output)
-        while process.poll() is None:
-            for pid in _marked(mark.encode()):
-                cpu[pid] = _cpu_s(pid) or cpu.get(pid, ("gone", 0.0))
-            usage.peak_rss_bytes = max(usage.peak_rss_bytes, _peak_rss(process.pid))
-            time.sleep(SAMPLE_INTERVAL_S)
-        usage.wall_s = time.monotonic() - started
-        output.seek(0)
-        usage.output = output.read()
-    if process.returncode:
-        raise PocketBatchError(f"{' '.join(command)} ended with {process.returncode}.")
-    for pid, (name, seconds) in cpu.items():
-        kind = "driver" if pid == process.pid else name
-        usage.by_kind[kind] = usage.by_kind.get(kind, 0.0) + seconds
-    return usage
+        yield watch
 
 
-def write_book(path: Path, num_words: int) -> None:
-    """An EPUB of made-up sentences, chapters of 3,000 words, always the same for one length."""
-    from ebooklib import epub
-
-    rng = random.Random(1)
-    vowels, consonants = "aeiou", "bdfgklmnprstvz"
-    words = []
-    for num_syllables in [1, 2, 3, 4] * 250:
-        syllables = (rng.choice(consonants) + rng.choice(vowels) for _ in range(num_syllables))
-        words.append("".join(syllables))
-    book = epub.EpubBook()
-    book.set_identifier(f"bench-{num_words}")
-    book.set_title("Bench")
-    book.set_language("en")
-    for number in range(1, max(1, num_words // WORDS_PER_CHAPTER) + 1):
-        page = epub.EpubHtml(title=f"Chapter {number}", file_name=f"{number}.xhtml", lang="en")
-        paragraphs = "\n".join(_paragraph(rng, words) for _ in range(WORDS_PER_CHAPTER // 75))
-        page.content = f"<h1>Chapter {number}</h1>\n{paragraphs}"
-        book.add_item(page)
-        book.toc.append(page)
-        book.spine.append(page)
-    book.add_item(epub.EpubNcx())
-    book.add_item(epub.EpubNav())
-    epub.write_epub(str(path), book)
-
-
-def _paragraph(rng: random.Random, words: list[str]) -> str:
-    sentences = (" ".join(rng.choices(words, k=15)).capitalize() + "." for _ in range(5))
-    return f"<p>{' '.join(sentences)}</p>"
-
-
-def _marked(mark: bytes) -> list[int]:
-    """Pids of all processes that carry the mark in their environment."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and mark in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
-        except OSError:
-            continue  # ended, or not ours
-    return found
-
-
-def _cpu_s(pid: int) -> tuple[str, float] | None:
-    """Name and CPU seconds (user and system, without children) of a process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    name, _, rest = stat.partition("(")[2].rpartition(")")
-    numbers = rest.split()
-    return name.split(":")[0], (int(numbers[11]) + int(numbers[12])) / _TICKS_PER_S
-
-
-def _peak_rss(pid: int) -> int:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-    return int(lines.get("VmHWM", "0 kB").split()[0]) * 1024
-
-
-def _audio_hours(output: str) -> float:
-    import json
-
-    events = [json.loads(line) for line in output.splitlines()]
-    return float(next(e["audio_s"] for e in events if e["event"] == "done")) / 3600
+def _positive(word: str) -> int:
+    number = int(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not 1 or more")
+    return number

@@ -19,8 +19,8 @@ COMMANDS = {
     "inspect": "show what is in a book, its chapters, and what is left out",
     "voices": "list the voices, their languages and licences",
     "models": "list the models, download them, find and check their files",
-    "bench": "measure everything but the engine on a made-up book",
-    "bench-engine": "measure the engine on a random model, or beside pocket-tts",
+    "bench": "measure the engine, alone or in turn with pocket-tts",
+    "bench-pipeline": "measure everything but the engine on a made-up book",
 }
 
 _USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
@@ -138,7 +138,7 @@ def _same_command(argv: list[str]) -> str:
 
 
 def _epilog() -> str:
-    rows = "\n".join(f"  {name:<13} {text}" for name, text in COMMANDS.items())
+    rows = "\n".join(f"  {name:<15} {text}" for name, text in COMMANDS.items())
     return f"commands (pocket-batch COMMAND --help tells more):\n{rows}\n\n{_EXIT_CODES}"
 
 

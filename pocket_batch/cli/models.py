@@ -77,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> None:
+    from pocket_batch.engine.auto_precision import known_precisions
     from pocket_batch.models import hub
     from pocket_batch.models.presets import find_model, load_presets
 
@@ -91,6 +92,8 @@ def _list(args: argparse.Namespace) -> None:
     _print_table(rows)
     if not args.names:
         print("\nDownload a model: pocket-batch models pull NAME")
+        if known := known_precisions():
+            print(f"Speed of each precision on this machine: {known}.")
 
 
 def _print_json(rows: Iterable[tuple["ModelSource", dict[str, bool]]]) -> None:

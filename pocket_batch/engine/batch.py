@@ -8,12 +8,13 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from pocket_batch.data import Precision
 from pocket_batch.engine.base import Output, Samples
@@ -24,26 +25,30 @@ from pocket_batch.models.kv_cache import Prefix, make_prefix
 from pocket_batch.models.weights import PocketModel, load_model
 
 ROWS_STEP = 8  # with fewer rows in a product, some kernels round otherwise
+FRAMES_STEP = 32  # room for frames grows by so many
+MAX_PREFILL = 256  # tokens at a time; more in one product are no faster
 MAX_PREFIXES = 16  # voices at hand at a time
 FADE_IN_MS = 5  # the codec starts with a small step. Source: pocket-tts 4.0.1
+PARTS = ("prefill", "backbone", "attention", "flow head", "codec", "other")
 
 
 @dataclass(slots=True, kw_only=True)
 class Speech(Row):
-    """One utterance: what it is made from, and its latents so far."""
+    """One utterance: what it is made from."""
 
     voice: VoiceState
     tokens: list[int]
     noise: Tensor  # (max_frames, latent), all of it drawn before the first frame
-    latents: list[Tensor] = field(default_factory=list)  # each (latent,)
 
 
 class Batch:
     """Slots in which a model speaks; for one thread at a time, while batches may share a model.
 
+    Running utterances are in the first slots always, so that a step has no more rows than it needs.
+
     Attributes:
         num_slots: utterances spoken at a time.
-        cpu_s: processor time of each part of the work so far.
+        cpu_s: processor time of each part of the work so far, see `PARTS`.
         num_steps, num_frames: steps of the model, and frames they made.
     """
 
@@ -53,14 +58,18 @@ class Batch:
         self._settings = settings
         self._latent_dim = model.config.mimi.quantizer.dimension
         self._prefixes: dict[int, tuple[VoiceState, Prefix]] = {}
-        self.cpu_s: dict[str, float] = {}
+        self.cpu_s = dict.fromkeys(PARTS, 0.0)
         self.num_steps = self.num_frames = 0
         self.reset()
 
     def reset(self) -> None:
         """Forget all utterances."""
         self._scheduler: Scheduler[Speech] = Scheduler(self.num_slots)
-        self._cache = self._model.flow_lm.make_cache(self.num_slots)
+        max_rows = _whole(self.num_slots, ROWS_STEP)
+        self._cache = self._model.flow_lm.make_cache(max_rows)
+        self._last = torch.zeros(max_rows, self._latent_dim)  # what the next step starts from
+        # Of each slot, latents as far as they are made, and the noise of those to come.
+        self._frames = torch.zeros(self.num_slots, 0, self._latent_dim)  # (B, F, latent)
 
     @property
     def num_wanted(self) -> int:
@@ -78,20 +87,22 @@ class Batch:
 
     def step(self) -> list[tuple[Speech, Output]]:
         """Start what waits, make one frame of all that runs, and give back what is finished."""
-        for slot, speech in self._scheduler.admit():
-            self._prefill(slot, speech)
-        if not self._scheduler.running:
-            return []
-        self._decode_step(self._scheduler.running)
-        finished = []
-        for slot, speech in self._scheduler.finish():
-            self._cache.clear(slot)
-            finished.append((speech, self._output(speech)))
-        return finished
+        torch.get_num_threads()  # a new thread would use all cores for its first product otherwise
+        started, counted = time.thread_time(), sum(self.cpu_s.values())
+        with torch.inference_mode():
+            self._start(list(self._scheduler.admit()))
+            for source, target in self._scheduler.compact():
+                self._move(source, target)
+            if self._scheduler.running:
+                self._decode_step(list(self._scheduler.running.values()))
+            outputs = self._finish(self._scheduler.finish())
+        elapsed_s = time.thread_time() - started
+        self.cpu_s["other"] += elapsed_s - (sum(self.cpu_s.values()) - counted)
+        return outputs
 
-    def encode_prompt(self, samples: Samples) -> VoiceState:
+    def encode_prompt(self, samples: Samples, num_threads: int) -> VoiceState:
         """The state of a voice from a prepared recording, (num_samples,) at 24 kHz."""
-        features = self._model.mimi.encode(torch.from_numpy(samples))  # (F, voice)
+        features = self._model.mimi.encode(torch.from_numpy(samples), num_threads)  # (F, voice)
         return VoiceState(self._model.flow_lm.voice_state(features))
 
     def draw_noise(self, seed: int, num_frames: int) -> Tensor:
@@ -109,19 +120,46 @@ class Batch:
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
-        started = time.thread_time()
+        """Count what is done inside as that part, but for attention, which is one of its own."""
+        started, attention_s = time.thread_time(), self._cache.attention_s
         yield
-        self.cpu_s[part] = self.cpu_s.get(part, 0.0) + time.thread_time() - started
+        attention_s = self._cache.attention_s - attention_s
+        self.cpu_s["attention"] += attention_s
+        self.cpu_s[part] += time.thread_time() - started - attention_s
 
-    def _prefill(self, slot: int, speech: Speech) -> None:
-        """Put voice and text into a slot."""
+    def _start(self, admitted: list[tuple[int, Speech]]) -> None:
+        """Put voices, noise and texts into slots; several texts are read together."""
+        group: list[tuple[int, Speech]] = []
+        for slot, speech in admitted:
+            self._make_room(speech.max_frames)
+            self._cache.put(slot, self._prefix(speech.voice))
+            self._last[slot] = self._model.flow_lm.bos_emb
+            self._frames[slot, : speech.max_frames] = speech.noise
+            if sum(len(other.tokens) for _, other in group) + len(speech.tokens) > MAX_PREFILL:
+                self._prefill(group)
+                group = []
+            group.append((slot, speech))
+        self._prefill(group)
+
+    def _prefill(self, group: list[tuple[int, Speech]]) -> None:
+        """Read some texts, each in its slot."""
+        if not group:
+            return
         started = time.perf_counter()
         language_model = self._model.flow_lm
-        self._cache.put(slot, self._prefix(speech.voice))
-        text = language_model.conditioner(torch.tensor(speech.tokens))  # (T, C)
+        num_tokens = [len(speech.tokens) for _, speech in group]
+        tokens = torch.tensor([token for _, speech in group for token in speech.tokens])  # (N,)
         with self._timed("prefill"):
-            language_model.prefill(text, self._cache, slot)
-        speech.compute_s += time.perf_counter() - started
+            texts = language_model.conditioner(tokens).split(num_tokens)  # (T, C) each
+            language_model.prefill_many(texts, self._cache, [slot for slot, _ in group])
+        each_s = (time.perf_counter() - started) / len(tokens)
+        for _, speech in group:
+            speech.compute_s += each_s * len(speech.tokens)
+
+    def _make_room(self, num_frames: int) -> None:
+        missing = _whole(num_frames, FRAMES_STEP) - self._frames.shape[1]
+        if missing > 0:
+            self._frames = F.pad(self._frames, (0, 0, 0, missing))
 
     def _prefix(self, voice: VoiceState) -> Prefix:
         """A voice in the form that its rows share; the last ones used are kept."""
@@ -132,50 +170,78 @@ class Batch:
         self._prefixes[id(voice)] = self._prefixes.pop(id(voice))  # the last one used is last
         return self._prefixes[id(voice)][1]
 
-    def _decode_step(self, running: dict[int, Speech]) -> None:
-        """One frame more for every running utterance.
+    def _move(self, source: int, target: int) -> None:
+        """What is in one slot goes to a lower one."""
+        self._cache.move(source, target)
+        self._last[target] = self._last[source]
+        self._frames[target] = self._frames[source]
+        self._last[source] = 0
 
-        Empty slots below the last running one go along, and as many more as make a number of rows
-        with which all kernels round alike.
+    def _decode_step(self, running: list[Speech]) -> None:
+        """One frame more for every running utterance, those in the first slots.
+
+        Empty slots go along, so many that kernels round alike whatever the number of utterances.
         """
         started = time.perf_counter()
         language_model, settings = self._model.flow_lm, self._settings
-        num_rows = min(-(-(max(running) + 1) // ROWS_STEP) * ROWS_STEP, self.num_slots)
-        last = torch.zeros(num_rows, self._latent_dim)  # (B, latent)
-        noise = torch.zeros_like(last)
-        for slot, speech in running.items():
-            last[slot] = speech.latents[-1] if speech.latents else language_model.bos_emb
-            noise[slot] = speech.noise[speech.num_frames]
+        num_running = len(running)
+        num_rows = _whole(num_running, ROWS_STEP)
+        place = torch.arange(num_running), torch.tensor([row.num_frames for row in running])
+        noise = F.pad(self._frames[place], (0, 0, 0, num_rows - num_running))  # (B, latent)
         with self._timed("backbone"):
-            hidden, eos_logits = language_model.decode_step(last, self._cache)
+            hidden, eos_logits = language_model.decode_step(self._last[:num_rows], self._cache)
         with self._timed("flow head"):
             latents = language_model.sample(hidden, noise, settings.decode_steps)  # (B, latent)
+        self._frames[place] = self._last[:num_running] = latents[:num_running]
         self.num_steps += 1
-        self.num_frames += len(running)
+        self.num_frames += num_running
         is_eos = (eos_logits > settings.eos_threshold).tolist()
-        elapsed_s = (time.perf_counter() - started) / len(running)
-        for slot, speech in running.items():
+        elapsed_s = (time.perf_counter() - started) / num_running
+        for speech, says_eos in zip(running, is_eos, strict=False):
             speech.compute_s += elapsed_s
-            if speech.take(is_eos[slot]):
-                speech.latents.append(latents[slot])
+            speech.take(says_eos)
 
-    def _output(self, speech: Speech) -> Output:
+    def _finish(self, over: list[tuple[int, Speech]]) -> list[tuple[Speech, Output]]:
+        """Empty the slots of utterances that are over, and decode those."""
+        if not over:
+            return []
         started = time.perf_counter()
-        audio = self._decode_audio(speech.latents)
-        elapsed_s = speech.compute_s + time.perf_counter() - started
-        return Output(speech.request.key, audio, speech.finish_reason, elapsed_s)
+        latents = [self._frames[slot, : speech.num_frames].clone() for slot, speech in over]
+        for slot, _ in over:
+            self._cache.clear(slot)
+            self._last[slot] = 0
+        audio = self._decode_audio(latents)
+        each_s = (time.perf_counter() - started) / max(1, sum(len(frames) for frames in latents))
+        outputs = []
+        for (_, speech), samples in zip(over, audio, strict=True):
+            elapsed_s = speech.compute_s + each_s * speech.num_frames
+            output = Output(speech.request.key, samples, speech.finish_reason, elapsed_s)
+            outputs.append((speech, output))
+        return outputs
 
-    def _decode_audio(self, latents: list[Tensor]) -> Samples:
-        """The samples of an utterance, (num_samples,), float32; its first milliseconds fade in."""
-        if not latents:
-            return np.zeros(0, np.float32)
+    def _decode_audio(self, latents: list[Tensor]) -> list[Samples]:
+        """The samples of utterances, (num_samples,) each, float32, of latents (F, latent) each.
+
+        Their first milliseconds fade in.
+        """
         model = self._model
-        with self._timed("codec"):
-            audio = model.mimi.decode(model.flow_lm.denormalise(torch.stack(latents)))  # (S,)
-        samples: Samples = audio.numpy()
         num_fade = model.config.mimi.sample_rate * FADE_IN_MS // 1000
-        samples[:num_fade] *= np.linspace(0, 1, num_fade, dtype=np.float32)
-        return samples
+        fade = np.linspace(0, 1, num_fade, dtype=np.float32)
+        found: list[Samples] = []
+        for frames in latents:
+            if not len(frames):
+                found.append(np.zeros(0, np.float32))
+                continue
+            with self._timed("codec"):
+                samples = model.mimi.decode(model.flow_lm.denormalise(frames)).numpy()  # (S,)
+            samples[:num_fade] *= fade
+            found.append(samples)
+        return found
+
+
+def _whole(number: int, step: int) -> int:
+    """The next multiple of a step."""
+    return -(-number // step) * step
 
 
 def load_batches(

@@ -37,6 +37,7 @@ class FakeEngine:
     sampling_rate_hz = 24_000
     max_tokens = 350
     batch_size = 1
+    is_concurrent = False
     x_realtime = 4_000.0  # FLAC encoding is what takes the time
     memory_bytes = 180_000_000
 

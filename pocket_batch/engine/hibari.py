@@ -37,6 +37,7 @@ class HibariEngine:
     sampling_rate_hz = 24_000
     max_tokens = 350  # the package cuts longer sentences at clauses anyway, and loses nothing
     batch_size = 1
+    is_concurrent = False
     x_realtime = 250.0
     memory_bytes = 900_000_000  # of two lanes at their longest texts
 

@@ -46,6 +46,8 @@ class Stepper(Protocol[Item]):
 class Lanes(Generic[Item]):
     """Shared by all calls of `run`, also at the same time from several threads.
 
+    First come, first served: so the calls end one after the other, which keeps few results waiting
+    for the last one of their call, and a later call waits for no more than what is there before it.
     The threads live while a call goes on.
     """
 
@@ -62,31 +64,32 @@ class Lanes(Generic[Item]):
     def run(self, items: Iterable[Item | Output]) -> Iterator[Output]:
         """Work on everything, as it ends; what is an output already is passed on.
 
-        `items` is read as lanes need more; an exception it raises ends the iterator.
+        `items` is read as lanes need more. An exception it raises is raised here once all that
+        was read before has come back; one of a lane is raised at once.
         """
-        caller, source, num_pending = _Caller(), iter(items), 0
+        caller, source = _Caller(), _Source(items)
         self._open(caller)
         try:
-            is_read = False
+            num_pending = 0
             while True:
-                while not is_read and num_pending < self._num_ahead:
-                    item = next(source, None)
-                    if item is None:
-                        is_read = True
-                    elif isinstance(item, Output):
+                while not source.is_over and num_pending < self._num_ahead:
+                    item = source.read()
+                    if isinstance(item, Output):
                         yield item
-                    else:
+                    elif item is not None:
                         self._put(item, caller)
                         num_pending += 1
                 if not num_pending:
-                    return
+                    break
                 result = caller.results.get()
                 num_pending -= 1
-                if isinstance(result, BaseException):
+                if isinstance(result, Exception):
                     raise result
                 yield result
         finally:
             self._close(caller)
+        if source.error is not None:
+            raise source.error
 
     def _open(self, caller: "_Caller") -> None:
         with self._changed:
@@ -155,3 +158,22 @@ class _Caller:
 
     def __init__(self) -> None:
         self.results: SimpleQueue[Output | Exception] = SimpleQueue()
+
+
+class _Source(Generic[Item]):
+    """Items to read, and the exception in place of the last one, if there was any."""
+
+    def __init__(self, items: Iterable[Item | Output]) -> None:
+        self._items = iter(items)
+        self.is_over = False
+        self.error: Exception | None = None
+
+    def read(self) -> Item | Output | None:
+        """The next one; none when it is over."""
+        try:
+            return next(self._items)
+        except StopIteration:
+            self.is_over = True
+        except Exception as error:  # noqa: BLE001  # raised by the caller when the rest is done
+            self.is_over, self.error = True, error
+        return None

@@ -21,6 +21,7 @@ from pocket_batch.config import cache_folder
 from pocket_batch.data import EngineSpec, Request, Sampling, Voice
 from pocket_batch.engine.base import EngineError, Output, Progress, Samples
 from pocket_batch.engine.lanes import Lanes
+from pocket_batch.engine.memory import keep_freed_memory
 from pocket_batch.engine.scheduler import Settings
 from pocket_batch.engine.states import VoiceStates, find_origin
 from pocket_batch.errors import InputError
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pocket_batch.engine.batch import Batch, Speech
     from pocket_batch.engine.voice import VoiceState
 
-VERSION = "1"  # counts up when the same request gives other samples
+VERSION = "2"  # counts up when the same request gives other samples
 DEFAULT_MODEL = "english"
 NUM_SLOTS = 32  # utterances of a lane at a time
 MAX_TOKENS = 50  # the model was trained on single sentences. Source: pocket-tts 4.0.1
@@ -43,8 +44,8 @@ EXTRA_S = 2.0  # likewise
 DEFAULT_PARAMETERS = 100_000_000
 NUM_LANES = 2  # of a worker, for estimates
 BASE_BYTES = 700_000_000  # of a worker with neither weights nor slots
-X_REALTIME = {"fp32": 12.0, "bf16": 20.0}  # of 100 million parameters
-BYTES = {"fp32": 4, "bf16": 2}  # of a number
+X_REALTIME = {"fp32": 12.0, "bf16": 20.0, "mixed": 26.0}  # of 100 million parameters
+BYTES = {"fp32": 4, "bf16": 2, "mixed": 2}  # of a number
 ENCODER_PARAMETERS = 10_000_000  # which `num_parameters` does not count
 
 
@@ -55,6 +56,7 @@ class PocketEngine:
     version = VERSION
     max_tokens = MAX_TOKENS
     batch_size = NUM_SLOTS
+    is_concurrent = True
 
     def __init__(self, spec: EngineSpec) -> None:
         """Find the model by its name or folder; nothing is loaded.
@@ -144,6 +146,7 @@ class PocketEngine:
         """
         from pocket_batch.engine.batch import set_num_threads
 
+        keep_freed_memory()
         set_num_threads(1)
         if num_threads != self._num_lanes:
             self._num_lanes, self._batches = num_threads, []
@@ -158,7 +161,7 @@ class PocketEngine:
         Raises:
             ModelUnavailableError: the weights on this machine are those without voice cloning.
         """
-        return self._loaded(cloning=True)[0].encode_prompt(samples)
+        return self._loaded(cloning=True)[0].encode_prompt(samples, self._num_lanes)
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
         """Speak all requests, as they finish; `requests` is read as slots become free.

@@ -1,10 +1,11 @@
 """Who speaks in which slot, and when an utterance is over. No tensors here: rows only count.
 
 An engine subclasses `Row` with what it needs to make a frame. The order of calls is: `add` what
-waits, `admit` it to free slots, one step of the model for all of `running`, `Row.take` for each,
-and `finish` those that are over.
+waits, `admit` it to free slots, `compact`, one step of the model for all of `running`, `Row.take`
+for each, and `finish` those that are over.
 """
 
+from bisect import insort
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -77,7 +78,11 @@ R = TypeVar("R", bound=Row)
 
 
 class Scheduler(Generic[R]):
-    """Rows that wait, and rows that run in slots 0 to `num_slots` - 1."""
+    """Rows that wait, and rows that run in slots 0 to `num_slots` - 1.
+
+    Nobody is overtaken: the first who waits has the next free slot, and as no more is added than
+    there are free slots, nobody waits for longer than a step.
+    """
 
     def __init__(self, num_slots: int) -> None:
         self.num_slots = num_slots
@@ -100,6 +105,19 @@ class Scheduler(Generic[R]):
             slot, row = self._free.pop(0), self._waiting.popleft()
             self.running[slot] = row
             yield slot, row
+
+    def compact(self) -> Iterator[tuple[int, int]]:
+        """Move rows from the highest slots to lower free ones, until the first slots have all.
+
+        Yields:
+            From which slot a row goes to which.
+        """
+        while self.running and self._free and self._free[0] < (source := max(self.running)):
+            target = self._free.pop(0)
+            self.running[target] = self.running.pop(source)
+            insort(self._free, source)
+            yield source, target
+        self.running = dict(sorted(self.running.items()))
 
     def finish(self) -> list[tuple[int, R]]:
         """Take the rows that are over out of their slots."""

@@ -4,6 +4,7 @@ A core here is a physical one: two hardware threads of one core share its arithm
 worker there gains little. On other systems than Linux the number of CPUs is all that is known.
 """
 
+import contextlib
 import logging
 import os
 from collections.abc import Iterable
@@ -146,12 +147,14 @@ def pin_process(cpus: Iterable[int]) -> bool:
     the work then goes on unpinned.
     """
     allowed = set(cpus)
+    pinned: set[int] = set()
     try:
-        for thread in _threads():
-            try:
-                os.sched_setaffinity(thread, allowed)
-            except ProcessLookupError:
-                continue  # the thread ended meanwhile
+        # Again for threads that others started meanwhile; a pinned thread starts pinned ones.
+        while new := set(_threads()) - pinned:
+            for thread in new:
+                with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+                    os.sched_setaffinity(thread, allowed)
+            pinned |= new
     except (AttributeError, OSError, ValueError) as error:
         logger.warning("Could not pin to the CPUs %s (%s); going on unpinned.", allowed, error)
         return False

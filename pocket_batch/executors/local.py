@@ -6,11 +6,12 @@ takes this process with it, and one that never ends holds it for ever.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from pocket_batch.data import Failure, Request
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, make_stage
 from pocket_batch.executors.cores import check_workers, cores_per_worker, usable_cores
-from pocket_batch.executors.queue import call_size, calls, windows
+from pocket_batch.executors.queue import longest_first
 
 
 class LocalExecutor:
@@ -26,21 +27,20 @@ class LocalExecutor:
         on_event: Callable[[WorkerEvent], None],
     ) -> Iterator[Spoken | Failure]:
         """Yield one result for every request, until stopped; see `Executor`."""
-        stage = None
-        for window in windows(requests):
-            if stage is None:
-                spec = replace(self.plan.spec, num_cores=self._num_threads())
-                on_event(WorkerEvent("starting", 0, "Loading the voice."))
-                stage = make_stage(spec)
-                cores = f"{spec.num_cores} core{'s' * (spec.num_cores != 1)}"
-                on_event(WorkerEvent("ready", 1, f"Speaking on {cores}."))
-            for call in calls(window, call_size(spec)):
-                if should_stop():
-                    return
-                for result in stage.run(call):
-                    yield result
-                    if should_stop():
-                        return
+        source = longest_first(requests)
+        first = next(source, None)
+        if first is None or should_stop():
+            return
+        spec = replace(self.plan.spec, num_cores=self._num_threads())
+        on_event(WorkerEvent("starting", 0, "Loading the voice."))
+        stage = make_stage(spec)
+        cores = f"{spec.num_cores} core{'s' * (spec.num_cores != 1)}"
+        on_event(WorkerEvent("ready", 1, f"Speaking on {cores}."))
+        # One stream: the engine reads on as it gets free, and is never empty between two calls.
+        for result in stage.run(chain((first,), source)):
+            yield result
+            if should_stop():
+                return
 
     def _num_threads(self) -> int:
         """Threads of the engine: the cores of all workers together.

@@ -3,77 +3,45 @@
 Knows nothing of Ray: a `Cluster` starts workers, calls them and tells what became of a call.
 """
 
+import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pocket_batch.data import Failure
 from pocket_batch.errors import PocketBatchError, StoppedError, UsageError
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent
+from pocket_batch.executors.cluster import Cluster, Reply
 from pocket_batch.executors.queue import Item, Loss, RetryQueue
 
-CALLS_PER_WORKER = 2  # one that runs, one that waits at the worker
 POLL_S = 0.2
 STOP_S = 2.0
 FIRST_BACKOFF_S = 0.25
 LAST_BACKOFF_S = 8.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What became of a call: a value, an exception that it raised, or neither: its worker died."""
-
-    value: Any = None
-    error: Exception | None = None
-    is_lost: bool = False
-
-
-class Cluster(Protocol):
-    """Where workers live. Handles of workers and calls are opaque and hashable."""
-
-    def start(self) -> Any:
-        """Start a worker, which is not ready yet."""
-        ...
-
-    def call_ready(self, worker: Any) -> Any:
-        """Ask a worker to load what it needs; the value of the reply names its node."""
-        ...
-
-    def call_speak(self, worker: Any, items: list[Item]) -> Any:
-        """Ask a worker for the results of some items."""
-        ...
-
-    def wait(self, calls: list[Any], timeout_s: float) -> list[tuple[Any, Reply]]:
-        """The calls that ended, as soon as one has, with what became of them."""
-        ...
-
-    def kill(self, worker: Any, restart: bool) -> None:
-        """End a worker's process at once; its calls are lost."""
-        ...
-
-    def is_node_alive(self, node: str) -> bool:
-        """Whether the machine of that name still belongs to the cluster."""
-        ...
-
-    def resources(self) -> str:
-        """What the cluster has, for messages."""
-        ...
-
-
 @dataclass(slots=True, eq=False)
 class _Call:
+    """Items at a worker.
+
+    Attributes:
+        load: all that ran there when this call started to, with its own; empty before.
+        since: when that was, or when its clock was set back; infinity before.
+    """
+
     handle: Any
     items: list[Item]
+    load: list[Item] = field(default_factory=list)
+    since: float = math.inf
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A worker; `calls` are in the order in which it runs them, and the first runs since `since`.
+    """A worker; `calls` are in the order in which it starts them.
 
     While not `is_ready` it is being (re)started until `deadline`: either `starting` is the call
-    that loads it, or the next attempt is at `retry_at`.
+    that loads it, or the next attempt is at `retry_at`. `suspects` ran when it was lost.
     """
 
     number: int
@@ -85,9 +53,32 @@ class _Worker:
     is_ready: bool = False
     is_killed: bool = False
     node: str = ""
-    since: float = 0.0
-    calls: deque[_Call] = field(default_factory=deque)
+    calls: list[_Call] = field(default_factory=list)
     suspects: list[Item] = field(default_factory=list)
+
+    def start_calls(self, num_running: int) -> None:
+        """Note what runs now: the first `num_running` calls."""
+        running = self.calls[:num_running]
+        for call in running:
+            if not call.load:
+                call.since = time.monotonic()
+                call.load = [item for other in running for item in other.items]
+
+    def load(self, call: _Call) -> list[Item]:
+        """All that a call shares its worker with, itself included: at its start or by now,
+        whichever is more, as the first of several calls starts with the worker to itself."""
+        now = [item for other in self.calls if other.load for item in other.items]
+        return max(call.load or call.items, now, key=len)
+
+    @property
+    def num_items(self) -> int:
+        """How many texts are with it."""
+        return sum(len(call.items) for call in self.calls)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a call that was started is not answered yet."""
+        return any(call.load for call in self.calls)
 
 
 class Pool:
@@ -143,33 +134,50 @@ class Pool:
                 worker.starting = self._cluster.call_ready(worker.handle)
 
     def _feed(self) -> None:
-        """Give work to ready workers, first to those without any."""
-        for depth in range(CALLS_PER_WORKER):
+        """Give work to ready workers, first to those with the least."""
+        for depth in range(self._queue.feed.num_calls):
             for worker in self._workers:
                 if worker.is_ready and len(worker.calls) == depth:
-                    items = self._queue.take()
-                    if items:
-                        handle = self._cluster.call_speak(worker.handle, items)
-                        worker.since = worker.since if worker.calls else time.monotonic()
-                        worker.calls.append(_Call(handle, items))
+                    self._feed_one(worker)
+
+    def _feed_one(self, worker: _Worker) -> None:
+        """One more call for a worker, unless it has its share of all that is left. Where calls run
+        at the same time, suspects go to an empty worker and have it to themselves, so that its
+        death is the fault of one of them."""
+        feed = self._queue.feed
+        num_left = self._queue.num_waiting() + sum(w.num_items for w in self._workers)
+        if worker.num_items * len(self._workers) >= num_left:
+            return
+        if feed.is_shared and any(item.is_suspect for c in worker.calls for item in c.items):
+            return
+        if items := self._queue.take(suspects=not feed.is_shared or not worker.calls):
+            worker.calls.append(_Call(self._cluster.call_speak(worker.handle, items), items))
+            worker.start_calls(feed.num_running)
 
     def _kill_late_workers(self) -> None:
-        """End workers whose running call takes too long.
+        """End workers with a call that takes too long.
 
         A call that was on its way when its worker died may still run in the restarted one, which
         is not ready then; nobody else would notice that it hangs.
         """
         now = time.monotonic()
         for worker in self._workers:
-            if worker.calls and not worker.is_killed:
-                limit_s = self._queue.limit_s(worker.calls[0].items)
+            for call in worker.calls:
+                limit_s = self._queue.limit_s(worker.load(call))
                 if not worker.is_ready:
                     limit_s = max(limit_s, self._plan.start_timeout_s)
-                if now - worker.since > limit_s:
-                    worker.is_ready = False
+                if now - call.since > limit_s:
+                    self._mark_lost(worker)
                     worker.is_killed = True
                     self._cluster.kill(worker.handle, restart=True)
                     self._event("timeout", f"Worker {worker.number} took over {limit_s:g} s.")
+                    break
+
+    def _mark_lost(self, worker: _Worker) -> None:
+        """Count a worker as not ready; calls that survive it have their time from now on."""
+        worker.is_ready = False
+        for call in worker.calls:
+            call.since = time.monotonic()
 
     def _collect(self, timeout_s: float) -> Iterator[Spoken | Failure]:
         """Wait for replies, and act on them."""
@@ -204,26 +212,31 @@ class Pool:
             self._event("ready", f"Worker {worker.number} is ready.")
 
     def _on_reply(self, worker: _Worker, call: _Call, reply: Reply) -> Iterator[Spoken | Failure]:
-        was_running = worker.calls[0] is call
-        elapsed_s, worker.since = time.monotonic() - worker.since, time.monotonic()
+        load = worker.load(call)
         worker.calls.remove(call)
         if reply.is_lost:
-            if worker.is_ready:
-                worker.is_ready = False
-                self._event("crashed", f"Worker {worker.number} crashed and is started again.")
-            worker.deadline = time.monotonic() + self._plan.start_timeout_s
-            if was_running and not worker.suspects:
-                worker.suspects = call.items
-            else:
-                self._queue.give_back(call.items)
-            if worker.is_killed:
-                yield from self._settle(worker)
-        elif reply.error is not None:
+            yield from self._on_lost(worker, call)
+            return
+        if reply.error is not None:
             yield from self._queue.error(call.items, f"The worker failed: {reply.error}")
         else:
-            if was_running:
-                self._queue.done(call.items, elapsed_s)
+            if call.load and worker.is_ready:
+                self._queue.done(load, time.monotonic() - call.since)
             yield from reply.value
+        if worker.is_ready:
+            worker.start_calls(self._queue.feed.num_running)
+
+    def _on_lost(self, worker: _Worker, call: _Call) -> list[Failure]:
+        """Suspect what ran; a call that only waited is as good as before."""
+        if worker.is_ready:
+            self._event("crashed", f"Worker {worker.number} crashed and is started again.")
+        self._mark_lost(worker)
+        worker.deadline = time.monotonic() + self._plan.start_timeout_s
+        if call.load:
+            worker.suspects += call.items
+        else:
+            self._queue.give_back(call.items)
+        return self._settle(worker) if worker.is_killed and not worker.is_running else []
 
     def _settle(self, worker: _Worker) -> list[Failure]:
         """Blame the items that ran when the worker was lost, unless its whole machine was."""

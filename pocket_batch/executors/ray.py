@@ -18,6 +18,7 @@ from pocket_batch.data import Failure, Request
 from pocket_batch.engine.base import make_engine
 from pocket_batch.errors import UsageError
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec, make_stage
+from pocket_batch.executors.cluster import Reply
 from pocket_batch.executors.cores import (
     auto_workers,
     check_workers,
@@ -26,13 +27,13 @@ from pocket_batch.executors.cores import (
     usable_cores,
 )
 from pocket_batch.executors.leases import lease_cores
-from pocket_batch.executors.pool import Pool, Reply
-from pocket_batch.executors.queue import Item, RetryQueue, call_size
+from pocket_batch.executors.pool import Pool
+from pocket_batch.executors.queue import Item, RetryQueue, make_feed
 from pocket_batch.executors.session import SessionFolder, check_address, environment, within
 from pocket_batch.stages.synthesize import Synthesize
 
 OBJECT_STORE_BYTES = 100 * 2**20
-OBJECT_STORE_BYTES_PER_WORKER = 30 * 2**20  # two calls of results
+OBJECT_STORE_BYTES_PER_WORKER = 30 * 2**20  # results that the driver has not read yet
 QUIET = {  # read by Ray when it is imported or started
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -67,7 +68,7 @@ class RayExecutor:
             ModelUnavailableError: no worker could load the engine or a voice.
             StoppedError: all workers were lost on the way.
         """
-        queue = RetryQueue(requests, self.plan.item_timeout_s, call_size(self.plan.spec))
+        queue = RetryQueue(requests, self.plan.item_timeout_s, make_feed(self.plan.spec))
         if queue.is_empty() or should_stop():
             return
         where = joined(self.plan) if self.plan.address else private(self.plan)
@@ -77,10 +78,12 @@ class RayExecutor:
 
 
 class Worker:
-    """The actor: one engine on leased cores. Loading is a call, so that its errors come back."""
+    """The actor: one engine on leased cores. Loading is a call, so that its errors come back.
+    Calls may come at the same time, in threads of Ray."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         self._spec = spec
+        self._loading = threading.Lock()
         self._stage: Synthesize | None = None
         for number in STOP_SIGNALS:  # meant for the driver, which ends its workers itself
             signal.signal(number, signal.SIG_IGN)
@@ -89,11 +92,12 @@ class Worker:
         """Lease and pin cores, load the engine; returns the id of this node."""
         import ray
 
-        if self._stage is None:
-            self._lease = lease_cores(self._spec.num_cores)  # held until this process ends
-            if len(self._lease.cpus) == self._spec.num_cores:
-                pin_process(self._lease.cpus)
-            self._stage = make_stage(self._spec)
+        with self._loading:
+            if self._stage is None:
+                self._lease = lease_cores(self._spec.num_cores)  # held until this process ends
+                if len(self._lease.cpus) == self._spec.num_cores:
+                    pin_process(self._lease.cpus)
+                self._stage = make_stage(self._spec)
         return str(ray.get_runtime_context().get_node_id())
 
     def speak(self, requests: list[Request]) -> list[Spoken | Failure]:
@@ -114,7 +118,10 @@ class RayCluster:
         fitting = int(self._ray.cluster_resources().get("CPU", 0)) // spec.num_cores
         self.num_workers = num_workers or max(1, fitting)
         self._actor = ray.remote(Worker).options(
-            num_cpus=spec.num_cores, max_restarts=-1, max_task_retries=0
+            num_cpus=spec.num_cores,
+            max_restarts=-1,
+            max_task_retries=0,
+            max_concurrency=make_feed(spec).num_running,
         )
 
     def start(self) -> Any:

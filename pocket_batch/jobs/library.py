@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from pocket_batch.config import load_pipeline
-from pocket_batch.data import Block, Chapter, EngineSpec, Precision, Sampling, Segment, Voice
+from pocket_batch.config import PrecisionChoice, load_pipeline
+from pocket_batch.data import Block, Chapter, EngineSpec, Sampling, Segment, Voice
+from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import Engine, EngineError, Progress, Samples, make_engine
 from pocket_batch.errors import InputError, UsageError
 from pocket_batch.executors.cores import usable_cores
@@ -17,7 +18,7 @@ MAX_THREADS = 2  # one text at a time gains nothing from more
 
 
 def engine_spec(
-    name: str, language: str, model: str, precision: Precision, sampling: Sampling | None
+    name: str, language: str, model: str, precision: PrecisionChoice, sampling: Sampling | None
 ) -> EngineSpec:
     """What `pocket_batch.load_engine` was asked for.
 
@@ -33,7 +34,7 @@ def engine_spec(
         raise UsageError("Give `language` or `model`, not both: the model reads one language.")
     by_language = model_for_language(language) if language else None
     model = model or (by_language.name if by_language else language)
-    return EngineSpec(name, model, precision, sampling or Sampling())
+    return EngineSpec(name, model, resolved(precision), sampling or Sampling())
 
 
 def silent(name: str, num_bytes: int, total_bytes: int) -> None:

@@ -27,7 +27,9 @@ def voice(speaker: Speaker) -> str:
     chosen, engine = speaker.voice, speaker.engine
     about = f": {chosen.description}" * bool(chosen.description)
     model = engine.spec.model or engine.version
-    text = f"Voice {chosen.name}{about} ({engine.name} {model}, licence {chosen.licence})."
+    precision = f" in {engine.spec.precision}" * bool(engine.spec.model)  # others have but one
+    made_by = f"{engine.name} {model}{precision}"
+    text = f"Voice {chosen.name}{about} ({made_by}, licence {chosen.licence})."
     return f"{text} {speaker.hint}".rstrip()
 
 

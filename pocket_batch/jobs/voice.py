@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pocket_batch.config import AudiobookPipeline, load_voices
 from pocket_batch.data import EngineSpec, Sampling, Voice
+from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.jobs.language import BookLanguage as BookLanguage
@@ -108,7 +109,7 @@ def _default(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
         return speaker
     code = primary(language.tag) or "en"
     suited = model_for_language(code)
-    if suited and _is_here(suited, pipeline):
+    if suited and _is_here(suited):
         hint = f"Quicker, and inside the package: --voice {EMBEDDED}." if code == "en" else ""
         return _pocket_speaker(_default_voice(suited), suited, pipeline, language, hint)
     if code == "en":
@@ -170,7 +171,7 @@ def _pocket_speaker(
     hint: str = "",
     was_named: bool = True,
 ) -> Speaker:
-    spec = EngineSpec(POCKET, source.name, pipeline.precision, pipeline.sampling)
+    spec = EngineSpec(POCKET, source.name, resolved(pipeline.precision), pipeline.sampling)
     return _speaker(voice, spec, language, hint, was_named)
 
 
@@ -205,10 +206,10 @@ def _default_voice(source: ModelSource) -> Voice:
     return voice
 
 
-def _is_here(source: ModelSource, pipeline: AudiobookPipeline) -> bool:
+def _is_here(source: ModelSource) -> bool:
     """Whether a model can speak now with its default voice."""
     try:
-        engine = make_engine(EngineSpec(POCKET, source.name, pipeline.precision))
+        engine = make_engine(EngineSpec(POCKET, source.name))
         engine.check([_default_voice(source)])
     except ModelUnavailableError:
         return False
@@ -249,7 +250,7 @@ def _refuse_pocket_settings(
         "--model": pipeline.model is not None,
         "--temperature": sampling.temperature is not None,
         "--set sampling": others,
-        "--set precision": pipeline.precision != "fp32",
+        "--set precision": pipeline.precision != "auto",
     }
     for name, is_given in given.items():
         if is_given and was_named:

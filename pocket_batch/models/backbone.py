@@ -4,16 +4,19 @@ It reads a voice prompt and text tokens, then makes one latent (a frame of 80 ms
 each from the last (CALM, Source: arXiv 2509.06926). Attribute names are those of the checkpoints.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from pocket_batch.models.architecture import BackboneConfig, ModelConfig, TextTableConfig
+from pocket_batch.models.cached_attention import TOKENS_STEP, Pass, StepPass, TextPass
 from pocket_batch.models.flow_head import FlowHead
-from pocket_batch.models.kv_cache import CacheView, SlotCache
-from pocket_batch.models.products import pack_linears
-from pocket_batch.models.transformer import Layer, rotations
+from pocket_batch.models.kv_cache import SlotCache
+from pocket_batch.models.products import Int8Product, Product, pack_linears
+from pocket_batch.models.transformer import Layer, pack_layers, rotations
 
 
 class TextTable(nn.Module):
@@ -47,12 +50,12 @@ class Backbone(nn.Module):
             for _ in range(config.num_layers)
         )
 
-    def forward(self, x: Tensor, view: CacheView) -> Tensor:
-        """(B, T, C) -> (B, T, C), storing keys and values in the slots of `view`."""
-        rope = rotations(view.positions, self.config.head_dim, self.config.max_period)
+    def forward(self, x: Tensor, run: Pass) -> Tensor:
+        """(B, T, C) -> (B, T, C), storing keys and values where the pass says."""
+        rope = rotations(run.positions, self.config.head_dim, self.config.max_period)
         for index, layer in enumerate(self.layers):
-            x = layer(x, rope, partial(view.attend, index))
-        view.advance()
+            x = layer(x, rope, partial(run.attend, index))
+        run.finish()
         return x
 
 
@@ -82,9 +85,15 @@ class LanguageModel(nn.Module):
         self.register_buffer("emb_std", torch.ones(self.latent_dim))
         self.register_buffer("emb_mean", torch.zeros(self.latent_dim))
 
-    def pack(self) -> None:
-        """Prepare all weights for products; has to be called once, after they are loaded."""
+    def pack(self, large: type[Product] | type[Int8Product] = Product) -> None:
+        """Prepare all weights for products; has to be called once, after they are loaded.
+
+        Args:
+            large: the kind of the transformer's products.
+        """
         self.dtype = self.input_linear.weight.dtype
+        pack_layers(self.transformer.layers, large)
+        self.flow_net.pack()
         pack_linears(self)
 
     def make_cache(self, num_slots: int) -> SlotCache:
@@ -114,11 +123,17 @@ class LanguageModel(nn.Module):
         return x
 
     def prefill(self, x: Tensor, cache: SlotCache, slot: int) -> None:
-        """Append embedded positions (T, C) to one slot; nothing is predicted from them."""
-        self.transformer(x[None], cache.view(slice(slot, slot + 1), len(x)))
+        """Put embedded positions (T, C) into one slot; nothing is predicted from them."""
+        self.prefill_many([x], cache, [slot])
+
+    def prefill_many(self, texts: Sequence[Tensor], cache: SlotCache, slots: Sequence[int]) -> None:
+        """Put embedded positions, (T, C) each, into as many slots with nothing but a voice."""
+        x = torch.cat(list(texts))  # (N, C)
+        x = F.pad(x, (0, 0, 0, -len(x) % TOKENS_STEP))
+        self.transformer(x[None], TextPass(cache, slots, [len(text) for text in texts]))
 
     def decode_step(self, latents: Tensor, cache: SlotCache) -> tuple[Tensor, Tensor]:
-        """Append one latent to every slot and look at what follows.
+        """Append one latent to each of the first slots and look at what follows.
 
         Args:
             latents: (B, latent), the last one of every slot, or `bos_emb` for its first step.
@@ -128,7 +143,7 @@ class LanguageModel(nn.Module):
             eos_logits: (B,), float32; speech ends where one is over the threshold.
         """
         x = self.input_linear(latents.to(self.dtype))[:, None]  # (B, 1, C)
-        x = self.transformer(x, cache.view(slice(0, len(latents)), 1))
+        x = self.transformer(x, StepPass(cache, len(latents)))
         x = self.out_norm(x)[:, 0]  # (B, C)
         hidden = x if self.z_proj is None else self.z_proj(x)  # (B, Z)
         return hidden.float(), self.out_eos(hidden)[:, 0].float()

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pocket_batch.models.products import Product
+from pocket_batch.models.elementwise import elu
+from pocket_batch.models.products import Int8Product, Product
 
 FEW_OUTPUTS = 16  # so narrow a convolution is cheaper as one product and shifted sums
 WIDE_KERNEL = 5  # from here on a product over columns is cheaper than the kernels for images
@@ -27,6 +28,7 @@ class CausalConv(nn.Module):
         dilation: int = 1,
         bias: bool = True,
         pad_mode: str = "constant",
+        elu_before: bool = False,
     ) -> None:
         super().__init__()
         self.conv = nn.Conv1d(
@@ -35,8 +37,9 @@ class CausalConv(nn.Module):
         self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
         self.num_before = (kernel_size - 1) * dilation + 1 - stride  # positions of padding
         self.pad_mode = pad_mode  # "constant": zeros; "replicate": the first value
+        self.elu_before = elu_before
 
-    def pack(self) -> None:
+    def pack(self, kind: type[Product] | type[Int8Product] = Product) -> None:
         """Prepare the weights for the way in which `forward` is cheapest."""
         weight = self.conv.weight.data  # (C', C, K)
         self.bias = self.conv.bias
@@ -51,15 +54,22 @@ class CausalConv(nn.Module):
         else:
             self._run = self._columns
             bias = None if self.bias is None else self.bias.data
-            self.product = Product(weight.permute(0, 2, 1).flatten(1), bias)  # (C', K * C)
+            self.product = kind(weight.permute(0, 2, 1).flatten(1), bias)  # (C', K * C)
         del self.conv
 
     def forward(self, x: Tensor) -> Tensor:
-        """(T, C) -> (T / stride, C')."""
-        if self.num_before:
-            first = x[:1] if self.pad_mode == "replicate" else torch.zeros_like(x[:1])
-            x = torch.cat((first.expand(self.num_before, -1), x))  # (before + T, C)
-        return self._run(x)
+        """(T, C) -> (T / stride, C'); x is overwritten if it needs ELU and no padding."""
+        return self._run(self._padded(x))
+
+    def _padded(self, x: Tensor) -> Tensor:
+        """What the convolution sees, (before + T, C)."""
+        if not self.num_before:
+            return elu(x, x) if self.elu_before else x
+        padded = x.new_empty(self.num_before + len(x), x.shape[1])
+        before, own = padded[: self.num_before], padded[self.num_before :]
+        elu(x, own) if self.elu_before else own.copy_(x)
+        before.copy_(own[:1]) if self.pad_mode == "replicate" else before.zero_()
+        return padded
 
     def _columns(self, x: Tensor) -> Tensor:
         """What each output sees side by side, then one product."""
@@ -91,7 +101,8 @@ class CausalConv(nn.Module):
 class CausalConvTranspose(nn.Module):
     """A transposed convolution twice as wide as its stride, without what comes after the end.
 
-    The outputs between two inputs depend on these two alone: one product makes all of them.
+    The outputs between two inputs depend on these two alone: one product makes all of them. ELU is
+    applied to the inputs first.
     """
 
     def __init__(self, in_channels: int, out_channels: int, stride: int) -> None:
@@ -99,19 +110,22 @@ class CausalConvTranspose(nn.Module):
         self.stride = stride
         self.convtr = nn.ConvTranspose1d(in_channels, out_channels, 2 * stride, stride)
 
-    def pack(self) -> None:
+    def pack(self, kind: type[Product] | type[Int8Product] = Product) -> None:
         """Prepare the weights for one product over pairs of inputs."""
         weight = self.convtr.weight.data.permute(2, 1, 0)  # (2 * stride, C', C)
         now, later = weight.flatten(0, 1).chunk(2)  # (stride * C', C) each
         bias = self.convtr.bias
         assert bias is not None
-        self.product = Product(torch.cat((later, now), dim=1), bias.repeat(self.stride))
+        self.product = kind(torch.cat((later, now), dim=1), bias.repeat(self.stride))
         del self.convtr
 
     def forward(self, x: Tensor) -> Tensor:
         """(T, C) -> (T * stride, C')."""
-        before = torch.cat((torch.zeros_like(x[:1]), x[:-1]))
-        return self.product(torch.cat((before, x), dim=1)).reshape(len(x) * self.stride, -1)  # type: ignore[no-any-return]
+        pairs = x.new_empty(len(x), 2, x.shape[1])
+        elu(x, pairs[:, 1])
+        pairs[1:, 0] = pairs[:-1, 1]
+        pairs[0, 0] = 0
+        return self.product(pairs.flatten(1)).reshape(len(x) * self.stride, -1)  # type: ignore[no-any-return]
 
 
 class ChannelwiseTranspose(nn.Module):
@@ -122,7 +136,18 @@ class ChannelwiseTranspose(nn.Module):
         self.stride = stride
         self.convtr = nn.ConvTranspose1d(in_dim, dim, 2 * stride, stride, groups=dim, bias=False)
 
+    def pack(self) -> None:
+        """Prepare the weights: what an input gives to its own outputs, and to the next ones."""
+        weight = self.convtr.weight.data[:, 0]  # (C, 2 * stride)
+        now, later = weight.T.chunk(2)  # (stride, C) each
+        self.now, self.later = nn.Parameter(now.contiguous()), nn.Parameter(later.contiguous())
+        self.num_together = self.convtr.in_channels // self.convtr.out_channels
+        del self.convtr
+
     def forward(self, x: Tensor) -> Tensor:
-        """(F, C) -> (F * stride, C')."""
-        y = self.convtr(x.T[None])  # (1, C', (F + 1) * stride)
-        return y[0, :, : -self.stride].T.contiguous()  # type: ignore[no-any-return]
+        """(F, C) -> (F * stride, C'), whose channels are sums of C / C' inputs each."""
+        y = x[:, None] * self.now  # (F, stride, C)
+        y[1:].addcmul_(x[:-1, None], self.later)
+        if self.num_together > 1:
+            y = y.view(len(x), self.stride, -1, self.num_together).sum(-1)
+        return y.flatten(0, 1)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pocket_batch.models.architecture import NUM_TIMES, FlowConfig
+from pocket_batch.models.products import Product, pack_linears
 
 TIME_FREQUENCIES = 128  # cosines, and as many sines
 TIME_MAX_PERIOD = 10_000
@@ -59,10 +60,9 @@ class ResidualBlock(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(dim, dim), nn.SiLU(), nn.Linear(dim, dim))
         self.adaLN_modulation = nn.Sequential(nn.SiLU(), nn.Linear(dim, 3 * dim))
 
-    def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """(B, C), (B, C) -> (B, C)."""
-        shift, scale, gate = self.adaLN_modulation(condition).chunk(3, dim=-1)
-        return x + gate * self.mlp(self.in_ln(x) * (1 + scale) + shift)  # type: ignore[no-any-return]
+    def forward(self, x: Tensor, shift: Tensor, scale: Tensor, gate: Tensor) -> Tensor:
+        """All (B, C)."""
+        return torch.addcmul(x, gate, self.mlp(torch.addcmul(shift, self.in_ln(x), scale)))
 
 
 class FinalLayer(nn.Module):
@@ -73,11 +73,10 @@ class FinalLayer(nn.Module):
         self.linear = nn.Linear(dim, latent_dim)
         self.adaLN_modulation = nn.Sequential(nn.SiLU(), nn.Linear(dim, 2 * dim))
 
-    def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """(B, C), (B, C) -> (B, latent)."""
-        shift, scale = self.adaLN_modulation(condition).chunk(2, dim=-1)
+    def forward(self, x: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
+        """(B, C), (B, C), (B, C) -> (B, latent)."""
         normalised = F.layer_norm(x, x.shape[-1:], eps=1e-6)
-        return self.linear(normalised * (1 + scale) + shift)  # type: ignore[no-any-return]
+        return self.linear(torch.addcmul(shift, normalised, scale))  # type: ignore[no-any-return]
 
 
 class FlowHead(nn.Module):
@@ -92,6 +91,25 @@ class FlowHead(nn.Module):
         self.input_proj = nn.Linear(latent_dim, dim)
         self.res_blocks = nn.ModuleList(ResidualBlock(dim) for _ in range(config.depth))
         self.final_layer = FinalLayer(dim, latent_dim)
+        self._times: dict[tuple[float, float], Tensor] = {}
+
+    def pack(self) -> None:
+        """Prepare the weights; nothing runs before. All shifts, scales and gates are one product.
+
+        The 1 that is added to every scale is part of its bias.
+        """
+        weights: list[Tensor] = []
+        biases: list[Tensor] = []
+        for owner in (*self.res_blocks, self.final_layer):
+            assert isinstance(owner, ResidualBlock | FinalLayer)
+            linear = owner.adaLN_modulation[1]
+            assert isinstance(linear, nn.Linear)
+            weights.append(linear.weight.data)
+            shift, scale, *gate = linear.bias.data.view(-1, len(self.cond_embed.bias))
+            biases += [shift, scale + 1, *gate]
+            del owner.adaLN_modulation
+        self.modulation = Product(torch.cat(weights), torch.cat(biases))
+        pack_linears(self)
 
     def forward(self, hidden: Tensor, noise: Tensor, num_steps: int) -> Tensor:
         """Turn noise into the latent that goes with the backbone's output.
@@ -118,11 +136,14 @@ class FlowHead(nn.Module):
 
     def _time(self, start: float, end: float) -> Tensor:
         """The embedding of a step, the mean of those of its times; flow matching has one."""
-        embedded = [embed(t) for embed, t in zip(self.time_embed, (start, end), strict=False)]
-        return torch.stack(embedded).mean(dim=0)
+        if (start, end) not in self._times:
+            embedded = [embed(t) for embed, t in zip(self.time_embed, (start, end), strict=False)]
+            self._times[start, end] = torch.stack(embedded).mean(dim=0)
+        return self._times[start, end]
 
     def _flow(self, condition: Tensor, x: Tensor) -> Tensor:
         x = self.input_proj(x)
-        for block in self.res_blocks:
-            x = block(x, condition)
-        return self.final_layer(x, condition)  # type: ignore[no-any-return]
+        modulation = self.modulation(F.silu(condition)).split(condition.shape[-1], dim=-1)
+        for index, block in enumerate(self.res_blocks):
+            x = block(x, *modulation[3 * index : 3 * index + 3])
+        return self.final_layer(x, *modulation[-2:])  # type: ignore[no-any-return]

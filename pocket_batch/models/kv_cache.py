@@ -1,19 +1,22 @@
-"""The KV cache: one slot a row, each with a length of its own, dense and without paging.
+"""The KV cache: one slot a row, each with a length of its own, in pages of a few positions.
 
-A voice prompt is stored once, as a `Prefix`, and shared by all rows that speak with it; slots hold
-what is a row's own, its text and frames: 284 positions at most. What lies beyond a row's length is
-finite always: a NaN that is masked would still poison the products of attention.
+A voice prompt is stored once, as a `Prefix`, and shared by all rows that speak with it; pages hold
+what is a row's own, its text and frames. A row has as many pages as it needs, anywhere among those
+in use, so that no time goes to positions that it does not have, and it moves to another slot
+without being copied. Pages hold finite numbers always: a NaN that is masked would still poison the
+products of attention.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 import torch
 from torch import Tensor
 
-from pocket_batch.models.attention import joined, partial_attention
-
-MIN_ROWS = 8  # with fewer rows in a product, some kernels round otherwise
-STEP = 16  # room is a multiple of so many positions, as little as the longest row needs
+PAGE_SIZE = 32  # positions; with fewer, products are slower, with more, they do more in vain
+PAGES_STEP = 16  # pages are looked at in multiples: for every number, oneDNN makes and keeps code
+IDLE_PAGE = 0  # where slots that nobody is in put what they make
+MAX_GAPS = 8  # unused pages among the used ones: they cost time, and so does moving others there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,14 +42,40 @@ def make_prefix(state: Tensor, dtype: torch.dtype = torch.float32) -> Prefix:
     return Prefix(keys.permute(0, 2, 3, 1).contiguous(), values.transpose(1, 2).contiguous())
 
 
+@dataclass(slots=True)
+class Slot:
+    """What one row holds.
+
+    Attributes:
+        prefix: its voice.
+        length: its own positions.
+        pages: where those are, in their order.
+        is_used: whether somebody is in it; the others do not grow.
+    """
+
+    prefix: Prefix | None = None
+    length: int = 0
+    pages: list[int] = field(default_factory=list)
+    is_used: bool = False
+
+    @property
+    def end(self) -> int:
+        """All its positions, the voice included."""
+        return self.length + (self.prefix.num_positions if self.prefix else 0)
+
+    def places(self, first: int, end: int) -> list[tuple[int, int]]:
+        """Where positions `first` to `end` - 1 are, each a page and a place in it."""
+        return [(self.pages[n // PAGE_SIZE], n % PAGE_SIZE) for n in range(first, end)]
+
+
 class SlotCache:
     """Keys and values of every layer and slot.
 
     Attributes:
-        keys, values: (L, B, G, P, D), zero where never written.
-        lengths: (B,), the number of own positions each slot holds.
-        prefixes: of each slot, None without a voice.
-        is_used: (B,), whether somebody is in the slot; the others do not grow.
+        keys, values: (L, N, G, P, D), N pages of P positions.
+        slots: what is where.
+        num_pages: those from the first to the last one in use.
+        attention_s: processor time that went to attention so far.
     """
 
     def __init__(
@@ -57,96 +86,68 @@ class SlotCache:
         head_dim: int,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.keys = torch.zeros(num_layers, num_slots, kv_heads, 0, head_dim, dtype=dtype)
+        self.keys = torch.zeros(num_layers, PAGES_STEP, kv_heads, PAGE_SIZE, head_dim, dtype=dtype)
         self.values = torch.zeros_like(self.keys)
-        self.lengths = torch.zeros(num_slots, dtype=torch.long)
-        self.prefixes: list[Prefix | None] = [None] * num_slots
-        self.is_used = torch.zeros(num_slots, dtype=torch.bool)
+        self.slots = [Slot() for _ in range(num_slots)]
+        self.num_pages = IDLE_PAGE + 1
+        self.attention_s = 0.0
+        self._gaps: list[int] = []  # a heap of the pages before `num_pages` that nobody has
 
     def put(self, slot: int, prefix: Prefix | None) -> None:
         """Start a slot with a voice."""
         self.clear(slot)
-        self.prefixes[slot] = prefix
-        self.is_used[slot] = True
-
-    def get(self, slot: int) -> Tensor:
-        """What a slot holds of its own, as a voice state: (L, 2, T, G, D), a copy."""
-        length = int(self.lengths[slot])
-        both = torch.stack((self.keys[:, slot, :, :length], self.values[:, slot, :, :length]), 1)
-        return both.transpose(2, 3).contiguous()
+        self.slots[slot] = Slot(prefix, is_used=True)
 
     def clear(self, slot: int) -> None:
         """Empty a slot, and forget whatever was in it."""
-        self.keys[:, slot] = 0
-        self.values[:, slot] = 0
-        self.lengths[slot] = 0
-        self.prefixes[slot] = None
-        self.is_used[slot] = False
+        for page in self.slots[slot].pages:
+            heappush(self._gaps, page)
+        self.slots[slot] = Slot()
 
-    def view(self, slots: slice, num_new: int) -> "CacheView":
-        """These slots about to get `num_new` positions each; call `CacheView.advance` after."""
-        longest = max(int(self.lengths.max()), int(self.lengths[slots].max()) + num_new)
-        self._fit(-(-longest // STEP) * STEP)
-        return CacheView(self, slots, num_new)
+    def move(self, source: int, target: int) -> None:
+        """Let what is in one slot be in another; no numbers are copied."""
+        self.clear(target)
+        self.slots[source], self.slots[target] = self.slots[target], self.slots[source]
 
-    def _fit(self, room: int) -> None:
-        """Have room for exactly so many positions, so that keys lie together in memory."""
-        old = self.keys.shape[3]
-        if room == old:
-            return
-        for name in ("keys", "values"):
-            before = getattr(self, name)
-            after = torch.zeros((*before.shape[:3], room, before.shape[4]), dtype=before.dtype)
-            kept = min(old, room)
-            after[:, :, :, :kept] = before[:, :, :, :kept]
-            setattr(self, name, after)
+    def get(self, slot: int) -> Tensor:
+        """What a slot holds of its own, as a voice state: (L, 2, T, G, D), a copy."""
+        pages, length = self.slots[slot].pages, self.slots[slot].length
+        both = torch.stack((self.keys[:, pages], self.values[:, pages]), 1)  # (L, 2, n, G, P, D)
+        return both.transpose(3, 4).flatten(2, 3)[:, :, :length].contiguous()
 
+    def reserve(self, slot: int, num_positions: int) -> None:
+        """See to it that a slot has pages for so many positions of its own."""
+        pages = self.slots[slot].pages
+        while len(pages) * PAGE_SIZE < num_positions:
+            page = heappop(self._gaps) if self._gaps else self._new_page()
+            self.keys[:, page] = 0
+            self.values[:, page] = 0
+            pages.append(page)
 
-class CacheView:
-    """Some slots of a cache during one pass through the layers.
+    def close_gaps(self) -> None:
+        """Put the last pages where unused ones are, until those are few."""
+        while len(self._gaps) > MAX_GAPS:
+            last = self.num_pages - 1
+            if last in self._gaps:
+                self._gaps.remove(last)
+                self._gaps.sort()  # a sorted list is a heap
+            else:
+                page = heappop(self._gaps)
+                self.keys[:, page] = self.keys[:, last]
+                self.values[:, page] = self.values[:, last]
+                pages = next(slot.pages for slot in self.slots if last in slot.pages)
+                pages[pages.index(last)] = page
+            self.num_pages -= 1
 
-    Attributes:
-        positions: (B, T), where the new positions are, counted from the start of the voice.
-    """
-
-    def __init__(self, cache: SlotCache, slots: slice, num_new: int) -> None:
-        self._cache, self._slots, self._num_new = cache, slots, num_new
-        starts = cache.lengths[slots]  # (B,)
-        prefixes = cache.prefixes[slots]
-        before = torch.tensor([p.num_positions if p else 0 for p in prefixes])  # (B,)
-        self._own = starts[:, None] + torch.arange(num_new)  # (B, T)
-        self.positions = self._own + before[:, None]
-        self._rows = torch.arange(len(starts))[:, None]  # (B, 1)
-        self._hidden = torch.arange(cache.keys.shape[3]) > self._own[..., None]  # (B, T, P)
-        self._voices = _by_voice(prefixes)
-
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """Store new keys and values (B, G, T, D), then attend over all that each row holds."""
-        keys = self._cache.keys[layer, self._slots]  # (B, G, P, D), views
-        values = self._cache.values[layer, self._slots]
-        keys[self._rows, :, self._own] = k.transpose(1, 2)
-        values[self._rows, :, self._own] = v.transpose(1, 2)
-        own = partial_attention(q, keys.transpose(2, 3), values, self._hidden)
-        mixed = own.normalised()  # (B, H, T, D)
-        for rows, prefix in self._voices:
-            shared = partial_attention(q[rows], prefix.keys[layer], prefix.values[layer])
-            mixed[rows] = joined(own.rows(rows), shared)
-        return mixed.to(q.dtype)
-
-    def advance(self) -> None:
-        """The new positions are part of every used row now."""
-        self._cache.lengths[self._slots] += self._num_new * self._cache.is_used[self._slots]
-
-
-def _by_voice(prefixes: list[Prefix | None]) -> list[tuple[slice | Tensor, Prefix]]:
-    """Which rows have which voice. Rows without a voice are not in use: where there is only one
-    voice, they go along with it, so that no rows have to be gathered."""
-    voices = {id(prefix): prefix for prefix in prefixes if prefix is not None}
-    if len(voices) == 1:
-        return [(slice(None), prefix) for prefix in voices.values()]
-    found: list[tuple[slice | Tensor, Prefix]] = []
-    for prefix in voices.values():
-        rows = [row for row, other in enumerate(prefixes) if other is prefix]
-        rows += rows[:1] * (MIN_ROWS - len(rows))
-        found.append((torch.tensor(rows), prefix))
-    return found
+    def _new_page(self) -> int:
+        """One page more, which may take memory for more of them."""
+        if self.num_pages == self.keys.shape[1]:
+            num_pages = self.num_pages + max(1, self.num_pages // 4)
+            num_pages = -(-num_pages // PAGES_STEP) * PAGES_STEP
+            for name in ("keys", "values"):
+                before = getattr(self, name)
+                after = torch.zeros(len(before), num_pages, *before.shape[2:], dtype=before.dtype)
+                after[:, : self.num_pages] = before
+                setattr(self, name, after)
+        self.num_pages += 1
+        return self.num_pages - 1

@@ -21,11 +21,13 @@ from pocket_batch.models.convolution import (
     CausalConvTranspose,
     ChannelwiseTranspose,
 )
-from pocket_batch.models.elementwise import Elu
-from pocket_batch.models.products import Product, pack_linears
-from pocket_batch.models.transformer import Layer, rotations
+from pocket_batch.models.products import Int8Product, Product, pack_linears
+from pocket_batch.models.threads import Run, halves, on_threads, one_by_one
+from pocket_batch.models.transformer import Layer, pack_layers, rotations
 
-CHUNK = 128  # positions that go through the upper levels at a time, so that they stay in the cache
+FRAMES_STEP = 2  # an utterance is filled up to a multiple, so that there are fewer lengths
+NUM_LARGE = 2  # convolutions of the decoder, from its first, with large products
+CHUNK = 256  # positions that go through the upper levels at a time, so that they stay in the cache
 
 
 class ResidualBlock(nn.Module):
@@ -34,11 +36,11 @@ class ResidualBlock(nn.Module):
     def __init__(self, dim: int, config: SeanetConfig, dilation: int) -> None:
         super().__init__()
         hidden = dim // config.compress
-        conv = partial(CausalConv, pad_mode=config.pad_mode)
+        conv = partial(CausalConv, pad_mode=config.pad_mode, elu_before=True)
         self.block = nn.Sequential(
-            Elu(),
+            nn.Identity(),  # the place of ELU in checkpoints
             conv(dim, hidden, config.residual_kernel_size, dilation=dilation),
-            Elu(),
+            nn.Identity(),
             conv(hidden, dim, 1),
         )
 
@@ -57,21 +59,25 @@ class Encoder(nn.Module):
         layers: list[nn.Module] = [conv(config.channels, dim, config.kernel_size)]
         for ratio in reversed(config.ratios):
             layers += _residual_blocks(dim, config)
-            layers += [Elu(), conv(dim, 2 * dim, 2 * ratio, stride=ratio)]
+            layers += [nn.Identity(), conv(dim, 2 * dim, 2 * ratio, stride=ratio, elu_before=True)]
             dim *= 2
-        layers += [Elu(), conv(dim, config.dimension, config.last_kernel_size)]
+        last = conv(dim, config.dimension, config.last_kernel_size, elu_before=True)
+        layers += [nn.Identity(), last]
         self.model = nn.Sequential(*layers)
         self.hop = math.prod(config.ratios)  # samples of one position
         self.num_before = _positions_before(layers, self.hop)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, run: Run = one_by_one) -> Tensor:
         """(S, 1) -> (T, C), in chunks as `Decoder`."""
-        size, positions = CHUNK * self.hop, []
-        for start in range(0, len(x), size):
-            first = max(0, start - self.num_before * self.hop)
-            made = self.model(x[first : start + size])
-            positions.append(made[(start - first) // self.hop :])
-        return torch.cat(positions)
+        num_positions = len(x) // self.hop
+        spans = (range(first, first + CHUNK) for first in range(0, num_positions, CHUNK))
+        return torch.cat(list(run(partial(self._chunk, x), spans)))
+
+    def _chunk(self, x: Tensor, span: range) -> Tensor:
+        """Some positions, from all samples that they depend on."""
+        first = max(0, span.start - self.num_before)
+        made = self.model(x[first * self.hop : span.stop * self.hop])
+        return made[span.start - first :]  # type: ignore[no-any-return]
 
 
 class Decoder(nn.Module):
@@ -83,10 +89,11 @@ class Decoder(nn.Module):
         dim = config.n_filters * 2 ** len(config.ratios)
         layers: list[nn.Module] = [conv(config.dimension, dim, config.kernel_size)]
         for ratio in config.ratios:
-            layers += [Elu(), CausalConvTranspose(dim, dim // 2, ratio)]
+            layers += [nn.Identity(), CausalConvTranspose(dim, dim // 2, ratio)]
             dim //= 2
             layers += _residual_blocks(dim, config)
-        layers += [Elu(), conv(dim, config.channels, config.last_kernel_size)]
+        last = conv(dim, config.channels, config.last_kernel_size, elu_before=True)
+        layers += [nn.Identity(), last]
         self.model = nn.Sequential(*layers)
         self.hop = math.prod(config.ratios)  # samples of one position
         self.num_before = _positions_before(layers[1:], self.hop)
@@ -226,27 +233,52 @@ class Mimi(nn.Module):
                 config.outer_dim or decoder.dimension, decoder.dimension, stride
             )
 
-    def pack(self) -> None:
-        """Prepare all weights; has to be called once, after they are loaded."""
-        self._dtype = self.quantizer.output_proj.weight.dtype
-        pack_linears(self)
-        for child in list(self.modules()):
-            if isinstance(child, CausalConv | CausalConvTranspose | Quantizer):
-                child.pack()
+    def pack(self, large: type[Product] | type[Int8Product] = Product) -> None:
+        """Prepare all weights; has to be called once, after they are loaded.
 
-    def encode(self, audio: Tensor) -> Tensor:
+        Args:
+            large: the kind of the decoder's large products.
+        """
+        self._dtype = self.quantizer.output_proj.weight.dtype
+        pack_layers(self.encoder_transformer.transformer.layers, Product)
+        pack_layers(self.decoder_transformer.transformer.layers, large)
+        convolutions = (CausalConv, CausalConvTranspose)
+        first = [c for c in self.decoder.model if isinstance(c, convolutions)][:NUM_LARGE]
+        for child in list(self.modules()):
+            if isinstance(child, convolutions):
+                child.pack(large if child in first else Product)
+            elif isinstance(child, ChannelwiseTranspose | Quantizer):
+                child.pack()
+        pack_linears(self)
+
+    def encode(self, audio: Tensor, num_threads: int = 1) -> Tensor:
         """Features of a recording, for a voice prompt.
 
         Args:
             audio: (S,), mono at the codec's sampling rate, full scale 1.0.
+            num_threads: to use; the bits of the result do not depend on it.
 
         Returns:
             (F, inner), one row for each frame begun; the last is filled up with silence.
         """
         missing = -len(audio) % self.config.frame_samples
         x = F.pad(audio, (0, missing))[:, None].to(self._dtype)  # (S, 1)
-        x = self.encoder_transformer(self.encoder(x))  # (T, C)
-        return x if self.runs_at_frame_rate else self.downsample.conv(x)  # type: ignore[no-any-return]
+        with on_threads(num_threads) as run:
+            x = self.encoder(x, run)  # (T, C)
+            spans = halves(len(x), self._num_seen)
+            x = torch.cat(list(run(partial(self._transformed, x), spans)))
+        return x if self.runs_at_frame_rate else self.downsample.conv(x)
+
+    def _transformed(self, x: Tensor, span: range) -> Tensor:
+        """Some positions after the encoder's transformer, from all that they depend on."""
+        first = max(0, span.start - self._num_seen)
+        made = self.encoder_transformer(x[first : span.stop])
+        return made[span.start - first :]  # type: ignore[no-any-return]
+
+    @property
+    def _num_seen(self) -> int:
+        """How many positions before its own one depends on in the encoder's transformer."""
+        return self.config.transformer.num_layers * (self.config.transformer.context - 1)
 
     def decode(self, latents: Tensor) -> Tensor:
         """A whole utterance.
@@ -257,7 +289,9 @@ class Mimi(nn.Module):
         Returns:
             (F * 1920,), float32.
         """
+        num_samples = len(latents) * self.config.frame_samples
+        latents = F.pad(latents, (0, 0, 0, -len(latents) % FRAMES_STEP))
         x = self.quantizer.output_proj(latents.to(self._dtype))  # (F, C)
         if not self.runs_at_frame_rate:
             x = self.upsample.convtr(x)  # (T, C)
-        return self.decoder(self.decoder_transformer(x))[:, 0].float()  # type: ignore[no-any-return]
+        return self.decoder(self.decoder_transformer(x))[:num_samples, 0].float()  # type: ignore[no-any-return]

@@ -1,15 +1,26 @@
 """Which number format the weights are held and multiplied in.
 
 `fp32` is exact: it gives what the reference gives. `bf16` takes half the memory and keeps
-checkpoints, which are stored in bfloat16, as they are.
+checkpoints, which are stored in bfloat16, as they are. `mixed` is bf16 with 8-bit weights in the
+large products: those of the backbone, and of the codec's transformer and lower levels.
 """
 
 import torch
 from torch import nn
 
 from pocket_batch.data import Precision
+from pocket_batch.models.products import Int8Product, Product
 
-DTYPES: dict[Precision, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16}
+DTYPES: dict[Precision, torch.dtype] = {
+    "fp32": torch.float32,
+    "bf16": torch.bfloat16,
+    "mixed": torch.bfloat16,
+}
+LARGE_PRODUCTS: dict[Precision, type[Product] | type[Int8Product]] = {
+    "fp32": Product,
+    "bf16": Product,
+    "mixed": Int8Product,
+}
 
 # Small, and used in float32 whatever the precision: statistics of latents, frequencies of times.
 _ALWAYS_FLOAT32 = ("emb_mean", "emb_std", "freqs")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from pocket_batch.models.elementwise import gelu
+from pocket_batch.models.products import Int8Product, Product, pack_linears
 
 # Queries, keys, values, each (B, H, T, D) -> (B, H, T, D).
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -28,9 +28,10 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, rope: Tensor, attend: Attend) -> Tensor:
         """(B, T, C) -> (B, T, C); `rope` are the rotations of these positions, see `rotations`."""
-        heads = self.in_proj(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)  # (B, H', T, D)
-        q, k, v = heads.split((self.num_heads, self.kv_heads, self.kv_heads), dim=1)
-        mixed = attend(rotate(q, rope), rotate(k, rope), v)  # (B, H, T, D)
+        heads = self.in_proj(x).unflatten(-1, (-1, self.head_dim))  # (B, T, H', D)
+        turned, v = heads.split((self.num_heads + self.kv_heads, self.kv_heads), dim=2)
+        q, k = rotate(turned, rope).split((self.num_heads, self.kv_heads), dim=2)  # type: ignore[no-untyped-call]
+        mixed = attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))  # (B, H, T, D)
         return self.out_proj(mixed.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
 
@@ -40,10 +41,6 @@ class LayerScale(nn.Module):
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.ones(dim))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(..., C) -> (..., C)."""
-        return x * self.scale
 
 
 class Layer(nn.Module):
@@ -65,38 +62,58 @@ class Layer(nn.Module):
         )
         self.norm1 = nn.LayerNorm(dim, eps=1e-5)
         self.norm2 = nn.LayerNorm(dim, eps=1e-5)
-        self.linear1 = nn.Linear(dim, hidden_dim, bias=False)
+        self.linear1: nn.Linear | Product | Int8Product = nn.Linear(dim, hidden_dim, bias=False)
         self.linear2 = nn.Linear(hidden_dim, dim, bias=False)
         self.layer_scale_1 = LayerScale(dim) if has_scale else nn.Identity()
         self.layer_scale_2 = LayerScale(dim) if has_scale else nn.Identity()
 
     def forward(self, x: Tensor, rope: Tensor, attend: Attend) -> Tensor:
         """(B, T, C) -> (B, T, C)."""
-        x = x + self.layer_scale_1(self.self_attn(self.norm1(x), rope, attend))
-        hidden = gelu(self.linear1(self.norm2(x)))  # (B, T, hidden)
-        return x + self.layer_scale_2(self.linear2(hidden))  # type: ignore[no-any-return]
+        x = self.self_attn(self.norm1(x), rope, attend).add_(x)
+        assert not isinstance(self.linear1, nn.Linear), "weights are not packed"
+        hidden = self.linear1.gelu(self.norm2(x))  # (B, T, hidden)
+        return self.linear2(hidden).add_(x)  # type: ignore[no-any-return]
+
+    def pack(self, kind: type[Product] | type[Int8Product]) -> None:
+        """Prepare the weights for products of that kind; nothing runs before.
+
+        A factor of each output of a product is a factor of the rows of its weight.
+        """
+        for scale, linear in (
+            (self.layer_scale_1, self.self_attn.out_proj),
+            (self.layer_scale_2, self.linear2),
+        ):
+            if isinstance(scale, LayerScale):
+                linear.weight.data = linear.weight.data * scale.scale.data[:, None]
+        del self.layer_scale_1, self.layer_scale_2
+        pack_linears(self, kind)
+
+
+def pack_layers(layers: nn.ModuleList, kind: type[Product] | type[Int8Product]) -> None:
+    """Prepare the weights of all layers; see `Layer.pack`."""
+    for layer in layers:
+        assert isinstance(layer, Layer)
+        layer.pack(kind)
 
 
 def rotations(positions: Tensor, head_dim: int, max_period: float) -> Tensor:
-    """Cosine and sine of every position and frequency.
+    """The angle of every position and frequency, as a number on the unit circle.
 
     Args:
         positions: (B, T), integers.
 
     Returns:
-        (2, B, 1, T, D / 2), float32; the 1 is for the heads.
+        (B, T, 1, D / 2), complex numbers; the 1 is for the heads.
 
     Source: arXiv 2104.09864.
     """
     pairs = torch.arange(head_dim // 2, dtype=torch.float32)
     frequencies = torch.exp(pairs * (-math.log(max_period) * 2 / head_dim))  # (D / 2,)
-    angles = positions[:, None, :, None].float() * frequencies  # (B, 1, T, D / 2)
-    return torch.stack((angles.cos(), angles.sin()))
+    angles = positions[:, :, None, None].float() * frequencies  # (B, T, 1, D / 2)
+    return torch.polar(torch.ones(()), angles)
 
 
 def rotate(x: Tensor, rope: Tensor) -> Tensor:
-    """Turn each pair of neighbouring channels by the angle of its position; (B, H, T, D)."""
-    real, imaginary = x.float().reshape(*x.shape[:-1], -1, 2).unbind(-1)  # (B, H, T, D / 2) each
-    cos, sin = rope
-    turned = torch.stack((real * cos - imaginary * sin, real * sin + imaginary * cos), dim=-1)
-    return turned.flatten(-2).to(x.dtype)
+    """Turn each pair of neighbouring channels by the angle of its position; (B, T, H, D)."""
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))  # (B, T, H, D / 2)
+    return torch.view_as_real(pairs * rope).flatten(-2).to(x.dtype)

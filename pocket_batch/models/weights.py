@@ -1,18 +1,21 @@
 """A model from its checkpoint, strictly: every tensor has its place, and none is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from pocket_batch.data import Precision
 from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.models.architecture import ModelConfig
 from pocket_batch.models.backbone import LanguageModel
 from pocket_batch.models.mimi import Mimi
-from pocket_batch.models.precision import set_precision, take_out
+from pocket_batch.models.precision import LARGE_PRODUCTS, set_precision, take_out
 
 MAX_NAMED = 3  # tensors that an error names
 FORMATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
@@ -38,25 +41,50 @@ def load_model(config: ModelConfig, path: Path, precision: Precision = "fp32") -
         ModelUnavailableError: the file is not there or damaged, or a tensor is missing, unknown or
             of another shape; the message names it.
     """
-    with torch.device("meta"):
+    with _Unfilled():
         model = PocketModel(config)
-    fill(model, read_tensors(path), str(path))
-    set_precision(model, precision)
-    model.mimi.pack()
-    model.flow_lm.pack()
-    take_out(model)
+    _check_names(model, read_shapes(path), str(path))
+    # One by one, so that less is in memory at a time.
+    parts: dict[str, Mimi | LanguageModel] = {"mimi": model.mimi, "flow_lm": model.flow_lm}
+    for name, part in parts.items():
+        _fill(part, read_tensors(path, f"{name}."), f"{path}: the tensor `{name}.")
+        set_precision(part, precision)
+        part.pack(LARGE_PRODUCTS[precision])
+        take_out(part)
     return model.eval().requires_grad_(False)
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """All tensors of a safetensors file, as they are stored.
+def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of all tensors of a safetensors file; their values are not read.
 
     Raises:
         ModelUnavailableError: it is not there or not such a file.
     """
+    with _opened(path) as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+
+def read_tensors(path: Path, prefix: str = "") -> dict[str, Tensor]:
+    """The tensors of a safetensors file whose names begin so, as they are stored.
+
+    They lie in the file itself, mapped into memory: a page is read when it is first looked at.
+
+    Returns:
+        The tensors by the rest of their names.
+
+    Raises:
+        ModelUnavailableError: it is not there or not such a file.
+    """
+    with _opened(path) as file:
+        names = [name for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
+        return {name.removeprefix(prefix): file.get_tensor(name) for name in names}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            yield file
     except (OSError, SafetensorError) as error:
         raise ModelUnavailableError(
             f"{path} cannot be read as safetensors ({' '.join(str(error).split())}). "
@@ -64,15 +92,27 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def fill(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
-    """Give a module its tensors by name.
+class _Unfilled(TorchFunctionMode):
+    """Layers that are made without values, as a checkpoint will replace them: no memory is touched.
 
-    Raises:
-        ModelUnavailableError: names or shapes differ from what the module has, or a tensor does
-            not hold finite real numbers.
+    On torch's device for this, `meta`, a mere sum makes it import its compiler, a second of work.
     """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if getattr(func, "__module__", "") == nn.init.__name__:
+            return None
+        return func(*args, **(kwargs or {}))
+
+
+def _check_names(module: nn.Module, found: Mapping[str, tuple[int, ...]], origin: str) -> None:
+    """Refuse a file whose tensors are not those of the module, in name and shape."""
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     problems = [f"`{name}` is missing" for name in sorted(wanted.keys() - found.keys())]
     problems += [f"`{name}` is not part of it" for name in sorted(found.keys() - wanted.keys())]
     problems += [
@@ -86,11 +126,14 @@ def fill(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
             f"{origin} does not fit the model of its configuration: "
             f"{', '.join(problems[:MAX_NAMED])}{more}. Use weights and configuration of one model."
         )
+
+
+def _fill(module: nn.Module, tensors: Mapping[str, Tensor], where: str) -> None:
+    """Give a module its tensors by name; an error begins with `where` and the name."""
     for name, tensor in tensors.items():
         if problem := _problem(tensor):
             raise ModelUnavailableError(
-                f"{origin}: the tensor `{name}` {problem}. "
-                "Fetch the file again, or export the model again."
+                f"{where}{name}` {problem}. Fetch the file again, or export the model again."
             )
     module.load_state_dict(dict(tensors), strict=True, assign=True)
 

@@ -1,8 +1,11 @@
 """The synthesize stage: requests in, spoken utterances out, whatever the engine does."""
 
 import logging
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -28,21 +31,44 @@ class Synthesize:
     """Speaks requests with a loaded engine and encodes what comes of them.
 
     Every request gives exactly one result. What an engine raises over a text becomes a `Failure`
-    of that text alone.
+    of that text alone. With a concurrent engine, `run` may be used by several threads at once.
     """
 
     name = "synthesize"
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._turns = _Turns()
 
     def run(self, requests: Iterable[Request]) -> Iterator[Spoken | Failure]:
-        """Speak all requests, in any order."""
-        missing = list(requests)
-        for output in self._outputs(tuple(missing)):
-            yield self._result(_take(missing, output.key), output)
+        """Speak all requests, in any order; read as the engine asks for them.
+
+        An exception of `requests` is raised when all that was read is spoken.
+        """
+        stream = _Stream(requests)
+        while (first := next(stream, None)) is not None:
+            with self._turns.shared():
+                yield from self._answered(chain((first,), stream), stream.missing)
+            if stream.missing:
+                with self._turns.alone():  # what others do to a batch is not the fault of these
+                    yield from self._run_missing(stream.missing)
+            if stream.error is not None:
+                raise stream.error
+
+    def _run_missing(self, missing: list[Request]) -> Iterator[Spoken | Failure]:
+        """Speak what is missing after an engine ended early, in the end one by one."""
+        if self.engine.is_concurrent:
+            yield from self._answered(tuple(missing), missing)
         for request in missing:
             yield self._run_alone(request)
+        missing.clear()
+
+    def _answered(
+        self, requests: Iterable[Request], missing: list[Request]
+    ) -> Iterator[Spoken | Failure]:
+        """What the engine makes until it ends; whatever is answered is taken out of `missing`."""
+        for output in self._outputs(requests):
+            yield self._result(_take(missing, output.key), output)
 
     def _outputs(self, requests: Iterable[Request]) -> Iterator[Output]:
         """What the engine makes until it ends, be it over a text: it does not say over which."""
@@ -50,7 +76,7 @@ class Synthesize:
             yield from self.engine.generate(requests)
         except Exception:
             logger.debug(
-                "%s ended early, the rest goes one by one", self.engine.name, exc_info=True
+                "%s ended early; what is missing is tried again", self.engine.name, exc_info=True
             )
 
     def _run_alone(self, request: Request) -> Spoken | Failure:
@@ -90,6 +116,70 @@ class Synthesize:
             compute_s=output.compute_s,
         )
         return Spoken(utterance, flac)
+
+
+class _Stream:
+    """Requests on their way to an engine.
+
+    Attributes:
+        missing: those that were read; whoever answers one takes it out.
+        error: what the source raised, which the engine's caller would take for the engine's.
+    """
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._source = iter(requests)
+        self.missing: list[Request] = []
+        self.error: Exception | None = None
+
+    def __iter__(self) -> Iterator[Request]:
+        return self
+
+    def __next__(self) -> Request:
+        try:
+            request = next(self._source)
+        except StopIteration:
+            raise
+        except Exception as error:
+            self.error = error
+            raise
+        self.missing.append(request)
+        return request
+
+
+class _Turns:
+    """Many at a time, or one alone, who goes before others that come."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._num_sharing = 0
+        self._num_waiting_alone = 0
+        self._is_alone = False
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_alone and not self._num_waiting_alone)
+            self._num_sharing += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._num_sharing -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._changed:
+            self._num_waiting_alone += 1
+            self._changed.wait_for(lambda: not self._is_alone and not self._num_sharing)
+            self._num_waiting_alone -= 1
+            self._is_alone = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_alone = False
+                self._changed.notify_all()
 
 
 def _take(requests: list[Request], key: str) -> Request:

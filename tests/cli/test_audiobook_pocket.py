@@ -19,7 +19,10 @@ from pocket_batch.manifest import Manifest
 Command = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
 PLAIN = "kyutai/pocket-tts-without-voice-cloning/languages/english"
-HERE = ("--executor", "local", "--workers", 1, "--cores-per-worker", 1, "--log-format", "plain")
+HERE = (
+    *("--executor", "local", "--workers", 1, "--cores-per-worker", 1, "--log-format", "plain"),
+    *("--set", "precision=fp32"),  # on this machine, `auto` may be another one
+)
 SOON_OVER = ("--set", "sampling.eos_threshold=-30")
 
 
@@ -42,7 +45,9 @@ def test_a_book_is_spoken_and_its_record_says_by_what(
     story: Path, speaking: tuple[object, ...], command: Command, capsys: Capture
 ) -> None:
     assert command(story, *speaking, *SOON_OVER) == 0
-    assert capsys.readouterr().err.startswith("Voice ann: from ann.safetensors (pocket ")
+    said = capsys.readouterr().err
+    assert said.startswith("Voice ann: from ann.safetensors (pocket ")
+    assert " in fp32, " in said.partition("\n")[0]
     assert story.with_suffix(".m4b").exists()
     record = json.loads((story.parent / "story.work" / "run.json").read_text())
     assert record["engine"]["name"] == "pocket"

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from pocket_batch.engine.base import EngineError, Output
 from pocket_batch.engine.lanes import Lanes
 from pocket_batch.engine.scheduler import Row, Scheduler
 
+SOME = settings(max_examples=25, deadline=None)
 VOICE = Voice("v", "fake", "en", "CC0-1.0")
 
 
@@ -22,13 +24,26 @@ def make_row(name: str, num_frames: int = 3) -> Row:
     return Row(request=request, max_frames=num_frames, frames_after_eos=0)
 
 
+class Gate:
+    """Holds up all batches until it is opened, and lets them see what waits in their lanes."""
+
+    lanes: Lanes[Row]
+
+    def __init__(self) -> None:
+        self.is_open = threading.Event()
+
+
 class Counting:
     """A batch without a model: a row is over after its frames. `oom` in a name is an error."""
 
-    def __init__(self, num_slots: int = 4) -> None:
+    def __init__(
+        self, num_slots: int = 4, started: list[str] | None = None, gate: Gate | None = None
+    ) -> None:
         self.num_slots = num_slots
-        self.started: list[str] = []
+        self.started = [] if started is None else started
+        self.gate = gate
         self.occupancy: list[int] = []
+        self.num_waiting: list[int] = []  # at each step
         self.reset()
 
     def reset(self) -> None:
@@ -46,6 +61,9 @@ class Counting:
         self._scheduler.add(row)
 
     def step(self) -> list[tuple[Row, Output]]:
+        if self.gate is not None:
+            assert self.gate.is_open.wait(30)
+            self.num_waiting.append(len(self.gate.lanes._waiting))
         for _, row in self._scheduler.admit():
             self.started.append(row.request.key)
             if "oom" in row.request.key:
@@ -60,7 +78,7 @@ class Counting:
         ]
 
 
-@settings(max_examples=25, deadline=None)
+@SOME
 @given(
     lengths=st.lists(st.integers(1, 9), max_size=60),
     num_lanes=st.integers(1, 3),
@@ -84,21 +102,105 @@ def test_slots_stay_full_while_there_is_enough_to_do() -> None:
     assert full / len(batch.occupancy) > 0.9
 
 
-def test_two_callers_at_once_each_get_their_own() -> None:
-    lanes = Lanes([Counting(2), Counting(2)])
-    found: dict[str, list[str]] = {}
+def call_at_once(lanes: Lanes[Row], calls: list[Iterable[Row]]) -> list[list[str] | Exception]:
+    """The keys that each call gave, or what it raised."""
 
-    def call(name: str) -> None:
-        rows = (make_row(f"{name}{n}", 1 + n % 5) for n in range(50))
-        found[name] = [output.key for output in lanes.run(rows)]
+    def call(rows: Iterable[Row]) -> list[str] | Exception:
+        try:
+            return [output.key for output in lanes.run(rows)]
+        except (MemoryError, EngineError) as error:
+            return error
 
-    threads = [threading.Thread(target=call, args=(name,)) for name in "ab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    for name in "ab":
-        assert sorted(found[name]) == sorted(f"{name}{n}" for n in range(50))
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(call, calls))
+
+
+@SOME
+@given(
+    calls=st.lists(st.lists(st.integers(1, 9), max_size=30), min_size=1, max_size=6),
+    num_lanes=st.integers(1, 3),
+    num_slots=st.integers(1, 5),
+)
+def test_callers_at_once_each_get_their_own_once(
+    calls: list[list[int]], num_lanes: int, num_slots: int
+) -> None:
+    lanes = Lanes([Counting(num_slots) for _ in range(num_lanes)])
+    names = [[f"{c}-{n}" for n in range(len(lengths))] for c, lengths in enumerate(calls)]
+    rows = [
+        [make_row(name, length) for name, length in zip(*pair, strict=True)]
+        for pair in zip(names, calls, strict=True)
+    ]
+    for found, expected in zip(call_at_once(lanes, rows), names, strict=True):
+        assert not isinstance(found, Exception)
+        assert sorted(found) == sorted(expected)
+
+
+@SOME
+@given(
+    calls=st.lists(st.integers(0, 8), min_size=1, max_size=6),
+    num_lanes=st.integers(1, 3),
+    num_slots=st.integers(1, 5),
+)
+def test_slots_are_empty_only_when_less_waits_than_the_lanes_could_take(
+    calls: list[int], num_lanes: int, num_slots: int
+) -> None:
+    gate, num_put = Gate(), threading.Semaphore(0)
+    batches = [Counting(num_slots, gate=gate) for _ in range(num_lanes)]
+    lanes = gate.lanes = Lanes(batches)
+    calls = [min(num, 2 * num_lanes * num_slots - 1) for num in calls]  # so all is read at once
+
+    def source(caller: int) -> Iterator[Row]:
+        for n in range(calls[caller]):
+            yield make_row(f"{caller}-{n}", 1 + (caller + 3 * n) % 7)
+        num_put.release()
+
+    def open_gate() -> None:
+        for _ in calls:
+            assert num_put.acquire(timeout=30)
+        gate.is_open.set()
+
+    opener = threading.Thread(target=open_gate)
+    opener.start()
+    found = call_at_once(lanes, [source(caller) for caller in range(len(calls))])
+    opener.join()
+    assert [len(keys) for keys in found if isinstance(keys, list)] == calls
+    for batch in batches:
+        steps = list(zip(batch.occupancy, batch.num_waiting, strict=True))
+        for num_running, num_waiting in steps[1:]:  # the first is made of what was there first
+            assert num_running == num_slots or num_waiting < num_lanes * num_slots
+
+
+@pytest.mark.parametrize("num_lanes", [1, 2])
+def test_a_caller_that_comes_later_waits_for_no_more_than_what_was_there(num_lanes: int) -> None:
+    started: list[str] = []
+    lanes = Lanes([Counting(4, started) for _ in range(num_lanes)])
+    num_done, num_before = 0, 50
+    is_read, late = threading.Event(), [make_row(f"late {n}") for n in range(6)]
+    found: list[str] = []
+
+    def late_source() -> Iterator[Row]:
+        yield from late
+        is_read.set()
+
+    def call_late() -> None:
+        found.extend(output.key for output in lanes.run(late_source()))
+
+    second = threading.Thread(target=call_late)
+
+    def source() -> Iterator[Row]:
+        for n in range(200):
+            assert n - num_done <= 2 * 4 * num_lanes  # what is there is never more than this
+            if n == num_before:
+                second.start()
+                assert is_read.wait(30)
+            yield make_row(f"early {n}", 1 + n % 5)
+
+    for _ in lanes.run(source()):
+        num_done += 1
+    second.join(30)
+    assert sorted(found) == sorted(row.request.key for row in late)
+    places = [n for n, key in enumerate(started) if key.startswith("late")]
+    assert max(places) < num_before + len(late) + num_lanes * 4  # lanes note starts concurrently
 
 
 def test_an_output_among_the_items_is_passed_on() -> None:
@@ -107,16 +209,49 @@ def test_an_output_among_the_items_is_passed_on() -> None:
     assert sorted(output.key for output in outputs) == ["a", "b", "ready"]
 
 
-def test_an_exception_of_the_source_ends_the_call_and_leaves_the_lanes_usable() -> None:
+def test_an_exception_of_the_source_is_raised_when_the_rest_has_come_back() -> None:
     lanes = Lanes([Counting()])
 
     def source() -> Iterator[Row]:
         yield make_row("a")
+        yield make_row("b", 9)
         raise EngineError("too long")
 
+    outputs = lanes.run(source())
+    assert [next(outputs).key, next(outputs).key] == ["a", "b"]
     with pytest.raises(EngineError):
-        list(lanes.run(source()))
+        next(outputs)
     assert [output.key for output in lanes.run([make_row("b")])] == ["b"]
+
+
+@SOME
+@given(
+    calls=st.lists(st.sampled_from(["fine", "oom", "too long"]), min_size=1, max_size=5),
+    num_lanes=st.integers(1, 3),
+)
+def test_exceptions_reach_their_caller_and_nobody_hangs(calls: list[str], num_lanes: int) -> None:
+    lanes = Lanes([Counting(3) for _ in range(num_lanes)])
+
+    def source(caller: int, kind: str) -> Iterator[Row]:
+        for n in range(12):
+            yield make_row(f"{caller}-{n}", 1 + n % 4)
+        if kind == "oom":
+            yield make_row(f"{caller} oom")
+        if kind == "too long":
+            raise EngineError("too long")
+
+    found = call_at_once(lanes, [source(n, kind) for n, kind in enumerate(calls)])
+    for kind, result in zip(calls, found, strict=True):
+        if kind == "oom":
+            assert isinstance(result, MemoryError)
+        elif isinstance(result, MemoryError):
+            assert "oom" in calls  # a row of another caller in the same batch
+        elif kind == "too long":
+            assert isinstance(result, EngineError)
+        else:
+            assert isinstance(result, list)
+            assert len(result) == 12
+    assert [output.key for output in lanes.run([make_row("after")])] == ["after"]
 
 
 def test_an_exception_of_a_lane_reaches_the_caller() -> None:

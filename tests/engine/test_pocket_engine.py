@@ -219,7 +219,7 @@ def test_an_unknown_model_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "mixed"])
 def test_a_row_of_a_full_size_model_has_the_same_bits_whatever_its_neighbours(
     tiny_model: Callable[[str], Path], voices: list[Voice], precision: Precision
 ) -> None:

@@ -91,6 +91,60 @@ def test_every_row_runs_once_in_a_slot_of_its_own(lengths: list[int], num_slots:
     assert all(row.num_frames == row.max_frames for row in done)
 
 
+@given(
+    lengths=st.lists(st.integers(1, 12), max_size=40),
+    num_slots=st.integers(1, 9),
+    arrivals=st.lists(st.integers(0, 9), min_size=1, max_size=20),
+)
+def test_nobody_is_overtaken_or_forgotten_and_the_first_slots_hold_all_rows(
+    lengths: list[int], num_slots: int, arrivals: list[int]
+) -> None:
+    """However many arrive before each step."""
+    scheduler: Scheduler[Row] = Scheduler(num_slots)
+    waiting = [make_row(max_frames=length) for length in lengths]
+    rows = {id(row): number for number, row in enumerate(waiting)}
+    started: list[int] = []
+    done: list[int] = []
+    place: dict[int, int] = {}  # row -> slot, as told by what the scheduler yields
+    for step in range(len(lengths) * 13 + 1):
+        num_new = max(1, arrivals[step % len(arrivals)])
+        for _ in range(min(scheduler.num_wanted, len(waiting), num_new)):
+            scheduler.add(waiting.pop(0))
+        for slot, row in scheduler.admit():
+            assert slot not in place.values()
+            place[rows[id(row)]] = slot
+            started.append(rows[id(row)])
+        for source, target in scheduler.compact():
+            assert target < source
+            assert target not in place.values()
+            (moved,) = (number for number, slot in place.items() if slot == source)
+            place[moved] = target
+        assert {rows[id(row)]: slot for slot, row in scheduler.running.items()} == place
+        assert list(scheduler.running) == list(range(len(place)))
+        assert scheduler.num_wanted == num_slots - len(place)
+        for row in scheduler.running.values():
+            row.take(False)
+        for slot, row in scheduler.finish():
+            assert place.pop(rows[id(row)]) == slot
+            done.append(rows[id(row)])
+    assert started == list(range(len(lengths)))
+    assert sorted(done) == started
+
+
+def test_slots_are_full_as_long_as_somebody_waits() -> None:
+    scheduler: Scheduler[Row] = Scheduler(8)
+    waiting = [make_row(max_frames=1 + 7 * n % 19) for n in range(300)]
+    while waiting:
+        for _ in range(min(scheduler.num_wanted, len(waiting))):
+            scheduler.add(waiting.pop(0))
+        list(scheduler.admit())
+        assert not list(scheduler.compact())  # there is no gap to close
+        assert len(scheduler.running) == 8 or not waiting
+        for row in scheduler.running.values():
+            row.take(False)
+        scheduler.finish()
+
+
 def test_no_more_rows_are_wanted_than_there_are_free_slots() -> None:
     scheduler: Scheduler[Row] = Scheduler(3)
     assert scheduler.num_wanted == 3

@@ -103,13 +103,14 @@ def test_a_worker_gets_no_more_cores_than_there_are(monkeypatch: pytest.MonkeyPa
 
 
 @linux_only
-def test_pinning_moves_every_thread() -> None:
+def test_pinning_moves_every_thread_and_those_made_later() -> None:
     code = (
         "import os, threading, time\n"
         "from pocket_batch.executors.cores import pin_process\n"
         "threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n"
         "cpu = min(os.sched_getaffinity(0))\n"
         "assert pin_process([cpu])\n"
+        "threading.Thread(target=time.sleep, args=(1,), daemon=True).start()  # one made later\n"
         "for thread in os.listdir('/proc/self/task'):\n"
         "    assert os.sched_getaffinity(int(thread)) == {cpu}\n"
     )

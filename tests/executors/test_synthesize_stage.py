@@ -1,7 +1,9 @@
 """The synthesize stage turns everything an engine does into one result per request."""
 
 import io
+import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +93,91 @@ def test_what_an_engine_leaves_out_is_asked_for_again() -> None:
         Synthesize(_Forgetful(EngineSpec("fake"))).run(make_requests("one", "two", "three"))
     )
     assert sum(isinstance(r, Spoken) for r in results) == 3
+
+
+def test_requests_are_read_as_the_engine_asks_for_them() -> None:
+    num_read = 0
+
+    def source() -> Iterator[Request]:
+        nonlocal num_read
+        for request in make_requests(*["word"] * 50):
+            num_read += 1
+            yield request
+
+    results = Synthesize(FakeEngine(EngineSpec("fake"))).run(source())
+    next(results)
+    assert num_read <= 2
+    assert sum(1 for _ in results) == 49
+
+
+def test_what_comes_behind_a_bad_text_is_one_stream_again() -> None:
+    class Counting(FakeEngine):
+        num_generated = 0
+
+        def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
+            self.num_generated += 1
+            return super().generate(requests)
+
+    engine = Counting(EngineSpec("fake"))
+    texts = ["word"] * 20 + ["error: x"] + ["word"] * 20
+    assert len(list(Synthesize(engine).run(make_requests(*texts)))) == 41
+    assert engine.num_generated == 3
+
+
+def test_an_exception_of_the_requests_is_not_taken_for_the_engines() -> None:
+    def source() -> Iterator[Request]:
+        yield from make_requests("one", "two")
+        raise ValueError("no more")
+
+    results = Synthesize(FakeEngine(EngineSpec("fake"))).run(source())
+    assert [isinstance(next(results), Spoken) for _ in range(2)] == [True, True]
+    with pytest.raises(ValueError, match="no more"):
+        next(results)
+
+
+class _Batched(FakeEngine):
+    """Calls share a batch: as long as `bomb:` is in it, all calls in it fail."""
+
+    is_concurrent = True
+
+    def __init__(self, spec: EngineSpec, num_calls: int) -> None:
+        super().__init__(spec)
+        self._all_there = threading.Barrier(num_calls)
+        self._lock = threading.Lock()
+        self._texts: list[str] = []
+        self._is_first = threading.local()
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
+        requests = tuple(requests)
+        texts = [request.text for request in requests]
+        with self._lock:
+            self._texts += texts
+        try:
+            if not hasattr(self._is_first, "over"):
+                self._is_first.over = True
+                self._all_there.wait(30)
+            with self._lock:
+                is_bad = any("bomb:" in text for text in self._texts)
+            if not hasattr(self._is_first, "failed"):
+                self._is_first.failed = True
+                self._all_there.wait(30)
+            if is_bad:
+                raise MemoryError
+            yield from super().generate(requests)
+        finally:
+            with self._lock:
+                for text in texts:
+                    self._texts.remove(text)
+
+
+def test_a_text_that_breaks_the_batch_of_others_fails_alone() -> None:
+    calls = [["a1", "a2"], ["b1", "bomb: b", "b2"], ["c1"], ["d1", "d2", "d3"]]
+    stage = Synthesize(_Batched(EngineSpec("fake"), len(calls)))
+    with ThreadPoolExecutor(len(calls)) as threads:
+        found = list(threads.map(lambda texts: list(stage.run(make_requests(*texts))), calls))
+    assert [len(results) for results in found] == [len(texts) for texts in calls]
+    failures = [r for results in found for r in results if isinstance(r, Failure)]
+    assert [failure.text for failure in failures] == ["bomb: b"]
 
 
 def test_a_worker_refuses_files_that_changed_since_the_plan() -> None:

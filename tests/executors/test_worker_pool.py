@@ -1,27 +1,36 @@
 """The pool keeps going whatever happens to workers, on a simulated cluster without processes."""
 
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec
-from pocket_batch.executors.pool import Pool, Reply
-from pocket_batch.executors.queue import Item, RetryQueue
+from pocket_batch.executors.cluster import Reply
+from pocket_batch.executors.pool import Pool
+from pocket_batch.executors.queue import Feed, Item, RetryQueue
 from pocket_batch.stages.synthesize import Synthesize
 
 VOICE = Voice("tone", "fake", "en", "CC0-1.0")
+SHARED = Feed(max_items=8, max_characters=None, num_calls=4, num_running=4, max_suspects=4)
 
 
 @dataclass
 class SimulatedCluster:
-    """Runs calls when asked to wait. `crash:` and `hang:` in a text do what they say."""
+    """Runs calls when asked to wait. `crash:` and `hang:` in a text do what they say.
 
+    Where several calls of a worker run at the same time, a hang of one holds up all.
+    """
+
+    num_running: int = 1
     load_error: Exception | None = None
     never_starts: bool = False
     dead_nodes: set[str] = field(default_factory=set)
@@ -32,6 +41,7 @@ class SimulatedCluster:
     queues: dict[int, list[tuple[int, list[Item] | None]]] = field(default_factory=dict)
     lost: list[tuple[int, Reply]] = field(default_factory=list)
     call_sizes: list[int] = field(default_factory=list)
+    deaths: list[set[str]] = field(default_factory=list)  # keys that ran when a worker was lost
     stage: Synthesize = field(default_factory=lambda: Synthesize(FakeEngine(EngineSpec("fake"))))
 
     def start(self) -> int:
@@ -55,26 +65,36 @@ class SimulatedCluster:
         replies, self.lost = self.lost, []
         for worker, queue in self.queues.items():
             if queue and not self.never_starts:
-                replies += self._run_first(worker)
+                replies += self._run_one(worker)
         if not replies:
             time.sleep(min(timeout_s, 0.01))
         return [(call, reply) for call, reply in replies if call in calls]
 
-    def _run_first(self, worker: int) -> list[tuple[int, Reply]]:
-        call, items = self.queues[worker][0]
-        if items is None:
-            self.queues[worker].pop(0)
-            return [(call, Reply(f"node-{worker}", self.load_error))]
-        text = " ".join(item.request.text for item in items)
+    def _run_one(self, worker: int) -> list[tuple[int, Reply]]:
+        running = self.queues[worker][: self.num_running]
+        for entry in running:
+            if entry[1] is None:
+                self.queues[worker].remove(entry)
+                return [(entry[0], Reply(f"node-{worker}", self.load_error))]
+        text = " ".join(self._texts(worker).values())
         if "crash:" in text or self.dies(self, worker):
             self.kill(worker, restart=True)
             return []
         if "hang:" in text:
             return []
-        self.queues[worker].pop(0)
-        return [(call, Reply(list(self.stage.run(item.request for item in items))))]
+        call, items = running[self.next_call % len(running)]  # they may overtake each other
+        self.queues[worker].remove((call, items))
+        return [(call, Reply(list(self.stage.run(item.request for item in items or ()))))]
+
+    def _texts(self, worker: int) -> dict[str, str]:
+        """What runs now."""
+        running = self.queues[worker][: self.num_running]
+        requests = [item.request for _, items in running for item in items or ()]
+        return {request.key: request.text for request in requests}
 
     def kill(self, worker: int, restart: bool) -> None:
+        if restart:
+            self.deaths.append(set(self._texts(worker)))
         stray: list[tuple[int, list[Item] | None]] = []
         if self.strays and len(self.queues[worker]) > 1:
             self.strays -= 1
@@ -107,8 +127,10 @@ def run(
     item_timeout_s: float = 0.05,
     start_timeout_s: float = 5.0,
     should_stop: Callable[[], bool] = lambda: False,
+    feed: Feed | None = None,
 ) -> Run:
     cluster = cluster or SimulatedCluster()
+    cluster.num_running = (feed or Feed()).num_running
     events: list[WorkerEvent] = []
     plan = Plan(
         WorkerSpec(EngineSpec("fake"), (VOICE,), 1),
@@ -116,7 +138,7 @@ def run(
         start_timeout_s=start_timeout_s,
     )
     requests = [Request(f"key-{i}", f"segment-{i}", text, VOICE, i) for i, text in enumerate(texts)]
-    queue = RetryQueue(requests, item_timeout_s)
+    queue = RetryQueue(requests, item_timeout_s, feed)
     pool = Pool(cluster, queue, plan, num_workers, events.append)
     return Run(list(pool.run(should_stop)), events, cluster)
 
@@ -201,3 +223,113 @@ def test_losing_all_workers_later_can_be_gone_on_from() -> None:
     cluster = SimulatedCluster(dies=dies)
     with pytest.raises(StoppedError, match="run the same command again"):
         run(["word"] * 400, cluster, start_timeout_s=0.2)
+
+
+def test_calls_that_share_a_worker_are_all_suspected_of_its_death() -> None:
+    done = run(["word"] * 100 + ["crash: now"] + ["word"] * 100, num_workers=1, feed=SHARED)
+    assert done.failures == {"crash: now": "This text crashed its worker 3 times."}
+    assert len(done.results) == 201
+    company, group, *alone = done.cluster.deaths
+    assert len(company) == 4 * 8
+    assert len(group) == 4
+    assert group < company
+    assert alone == [{"key-100"}] * 2
+
+
+def test_calls_of_one_text_that_share_a_worker_are_suspected_together() -> None:
+    feed = Feed(max_items=1, max_characters=None, num_calls=8, num_running=8, max_suspects=4)
+    done = run(["word"] * 7 + ["hang: now"], num_workers=1, feed=feed)
+    assert done.failures == {"hang: now": "This text did not end within 0.05 s 3 times."}
+    assert len(done.results) == 8
+    assert [len(keys) for keys in done.cluster.deaths[1:]] == [4, 1, 1]
+
+
+def test_speeds_are_those_of_all_that_runs_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the first of several calls, which starts with the worker to itself, would seem slow."""
+    loads: list[int] = []
+    monkeypatch.setattr(RetryQueue, "done", lambda self, load, elapsed_s: loads.append(len(load)))
+    run(["word"] * 200, num_workers=1, feed=SHARED)
+    assert loads[:10] == [4 * 8] * 10
+    loads.clear()
+    run(["word"] * 200, num_workers=1)
+    assert set(loads) == {1}  # without a known speed all calls are single texts
+
+
+@pytest.mark.parametrize("feed", [Feed(), SHARED])
+def test_a_worker_that_is_ready_first_leaves_the_others_their_share(feed: Feed) -> None:
+    taken: dict[int, int] = {}
+
+    class Late(SimulatedCluster):
+        def _run_one(self, worker: int) -> list[tuple[int, Reply]]:
+            return [] if worker == 2 and len(taken) < 1 else super()._run_one(worker)
+
+        def call_speak(self, worker: int, items: list[Item]) -> int:
+            taken[worker] = taken.get(worker, 0) + len(items)
+            return super().call_speak(worker, items)
+
+    done = run(["word"] * 30, Late(), feed=feed)
+    assert len(done.results) == 30
+    assert max(taken.values()) <= 20
+
+
+def test_what_is_lost_from_a_batch_is_tried_again_in_few_calls() -> None:
+    deaths = iter([False] * 9 + [True] + [False] * 10_000)
+    cluster = SimulatedCluster(dies=lambda cluster, worker: next(deaths))
+    done = run(["word"] * 300, cluster, num_workers=1, feed=SHARED)
+    assert done.failures == {}
+    assert len(done.results) == 300
+    assert len(cluster.deaths) == 1
+    undisturbed = run(["word"] * 300, num_workers=1, feed=SHARED).cluster.call_sizes
+    assert len(cluster.call_sizes) <= len(undisturbed) + 4 + 4 * 8 / 4
+
+
+def test_suspects_have_a_shared_worker_to_themselves() -> None:
+    """Or else the next death could not be theirs alone, and other texts would be drawn in."""
+    seen: list[tuple[set[str], set[str]]] = []
+
+    class Watching(SimulatedCluster):
+        def call_speak(self, worker: int, items: list[Item]) -> int:
+            before = set(self._texts(worker))
+            seen.append((before, {i.request.key for i in items if i.is_suspect}))
+            return super().call_speak(worker, items)
+
+    run(["word"] * 60 + ["crash: a", "crash: b"] + ["word"] * 60, Watching(), feed=SHARED)
+    suspects: set[str] = set()
+    for before, new in seen:
+        suspects |= new
+        assert not (before and new)
+        assert not before & suspects
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    num_words=st.integers(0, 120),
+    bad=st.lists(st.sampled_from(["crash: x", "hang: y", "error: z", "oom: w"]), max_size=4),
+    seed=st.integers(0, 1000),
+    num_workers=st.integers(1, 3),
+    feed=st.sampled_from([Feed(), SHARED, Feed(3, None, 2, 2, 2)]),
+    strays=st.integers(0, 2),
+    death=st.integers(0, 40),
+)
+def test_whatever_happens_every_text_gives_one_result_and_only_bad_ones_fail(
+    num_words: int,
+    bad: list[str],
+    seed: int,
+    num_workers: int,
+    feed: Feed,
+    strays: int,
+    death: int,
+) -> None:
+    texts = [f"word {n}" for n in range(num_words)] + [f"{t} {n}" for n, t in enumerate(bad)]
+    random.Random(seed).shuffle(texts)
+    turns = iter(range(10**9))
+    cluster = SimulatedCluster(dies=lambda cluster, worker: next(turns) == death, strays=strays)
+    if not texts:
+        return
+    done = run(texts, cluster, num_workers, item_timeout_s=0.02, start_timeout_s=0.1, feed=feed)
+    keys = [r.key if isinstance(r, Failure) else r.utterance.key for r in done.results]
+    assert sorted(keys) == sorted(f"key-{n}" for n in range(len(texts)))
+    assert done.failures.keys() == {text for text in texts if not text.startswith("word")}
+    for n, text in enumerate(texts):
+        if text.startswith(("crash", "hang")):
+            assert done.cluster.deaths.count({f"key-{n}"}) >= 2 or not feed.is_shared

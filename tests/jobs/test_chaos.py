@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pocket_batch.audio.ffmpeg import decode
-from pocket_batch.cli.bench import write_book
+from pocket_batch.cli.bench_pipeline import write_book
 from pocket_batch.data import Utterance
 from pocket_batch.manifest import Manifest
 

@@ -1,6 +1,8 @@
 """A checkpoint is taken whole or not at all."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,3 +159,30 @@ def test_weights_in_several_files_are_refused(
     path.write_text(text.replace("mimi:\n", "mimi:\n  weights_path: codec.safetensors\n"))
     with pytest.raises(UsageError, match=r"`mimi\.weights_path` is not supported"):
         load_model_config(path)
+
+
+def test_a_model_is_loaded_without_the_compiler_of_torch(tiny_model: Callable[[str], Path]) -> None:
+    code = (
+        "import sys; from pathlib import Path; "
+        "from pocket_batch.models.architecture import load_model_config; "
+        "from pocket_batch.models.weights import load_model; "
+        "folder = Path(sys.argv[1]); config = load_model_config(folder / 'config.yaml'); "
+        "load_model(config, folder / 'model.safetensors'); "
+        "sys.exit('torch._dynamo' in sys.modules or 'sympy' in sys.modules)"
+    )
+    words = [sys.executable, "-c", code, str(tiny_model("lsd"))]
+    assert subprocess.run(words, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "mixed"])
+def test_a_loaded_model_does_not_change_with_its_file(
+    broken: Callable[..., Path], tiny_model: Callable[[str], Path], precision: Precision
+) -> None:
+    path = broken()
+    model = load_model(load_model_config(tiny_model("lsd") / "config.yaml"), path, precision)
+    latents = torch.randn(5, 32)
+    before = model.mimi.decode(latents)
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 8)
+        file.write(b"\xff" * (path.stat().st_size // 2))
+    assert torch.equal(model.mimi.decode(latents), before)

@@ -1,0 +1,1 @@
+"""Measurements of the engine, alone or in turn with pocket-tts: what `pocket-batch bench` runs."""

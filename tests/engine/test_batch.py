@@ -1,0 +1,182 @@
+"""A batch on random models: what a row becomes is its own affair, and nothing piles up."""
+
+import gc
+import os
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pocket_batch.data import Precision, Request, Voice
+from pocket_batch.engine.base import Samples
+from pocket_batch.engine.batch import PARTS, Batch, Speech
+from pocket_batch.engine.scheduler import Settings
+from pocket_batch.engine.voice import VoiceState
+from pocket_batch.models.architecture import load_model_config
+from pocket_batch.models.made_up import random_voice_state
+from pocket_batch.models.weights import PocketModel, load_model
+
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "mixed")
+SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
+VOICE = Voice("v", "pocket", "en", "CC0-1.0")
+NEVER = Settings(0.3, 1, None, 1e9, None)  # no EOS: lengths are those asked for
+PREFIXES = (127, 60, 251)  # positions of three voices
+MAX_GROWTH_BYTES = 20_000_000
+NUM_OTHERS = 24  # utterances that are not the same: kernels are kept for each length seen
+
+
+class Latents(Batch):
+    """A batch that gives latents in place of samples."""
+
+    def _decode_audio(self, latents: list[torch.Tensor]) -> list[Samples]:
+        return [frames.flatten().numpy() for frames in latents]
+
+
+class Speeches:
+    """Utterances by number, always the same, with three voices."""
+
+    def __init__(self, model: PocketModel) -> None:
+        self._config = model.config
+        self._voices = [VoiceState(random_voice_state(model.config, n)) for n in PREFIXES]
+
+    def __call__(self, number: int, max_frames: int = 60) -> Speech:
+        rng = random.Random(number)
+        num_frames, num_tokens = rng.randint(1, max_frames), rng.randint(1, 50)
+        latent = self._config.mimi.quantizer.dimension
+        table = self._config.flow_lm.lookup_table
+        return Speech(
+            request=Request(str(number), "", "", VOICE, number),
+            max_frames=num_frames,
+            frames_after_eos=0,
+            voice=self._voices[number % len(self._voices)],
+            tokens=[rng.randrange(table.n_bins) for _ in range(num_tokens)],
+            noise=0.5 * torch.randn(num_frames, latent, generator=_generator(number)),
+        )
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def run(batch: Batch, speeches: Iterable[Speech], num_at_once: int = 99) -> dict[str, Samples]:
+    """Speak everything, with at most so many started before a step."""
+    waiting, found = list(speeches), {}
+    while waiting or not batch.is_idle:
+        for _ in range(min(num_at_once, batch.num_wanted, len(waiting))):
+            batch.add(waiting.pop(0))
+        for speech, output in batch.step():
+            assert speech.request.key == output.key
+            found[output.key] = output.audio
+    return found
+
+
+@pytest.fixture(scope="module")
+def load(tiny_model: Callable[[str], Path]) -> Callable[..., PocketModel]:
+    def loaded(name: str, precision: Precision = "fp32") -> PocketModel:
+        folder = tiny_model(name)
+        config = load_model_config(folder / "config.yaml")
+        return load_model(config, folder / "model.safetensors", precision)
+
+    return loaded
+
+
+def arrangements(
+    model: PocketModel, num: int
+) -> tuple[dict[str, Samples], dict[str, dict[str, Samples]]]:
+    """Latents of utterances started together, and of the same ones in other company."""
+    made = Speeches(model)
+    numbers = range(num)
+    together = run(Latents(model, NEVER, 32), map(made, numbers))
+    chosen = (0, num // 2, num - 1)
+    return together, {
+        "other slots, read one by one": run(Latents(model, NEVER, 32), map(made, numbers[::-1]), 1),
+        "few slots": run(Latents(model, NEVER, 8), map(made, numbers), 3),
+        "no full number of slots": run(Latents(model, NEVER, 5), map(made, numbers)),
+        "one voice": run(Latents(model, NEVER, 32), map(made, numbers[::3])),
+        **{f"{n} alone": run(Latents(model, NEVER, 32), [made(n)]) for n in chosen},
+    }
+
+
+@pytest.mark.parametrize("name", ["lsd", "small"])
+def test_an_utterance_is_the_same_in_any_company(
+    load: Callable[..., PocketModel], name: str
+) -> None:
+    """Kernels of such narrow layers round by the place of a row; full-size ones do not."""
+    together, others = arrangements(load(name), 12)
+    assert len(together) == 12
+    for company, found in others.items():
+        for key, latents in found.items():
+            np.testing.assert_allclose(latents, together[key], rtol=0, atol=1e-4, err_msg=company)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_bits_of_a_full_size_model_are_the_same_in_any_company(
+    load: Callable[..., PocketModel], precision: Precision
+) -> None:
+    """Slot, number of slots, neighbours and their voices, who is started along, who moves up."""
+    together, others = arrangements(load("english", precision), 12 if SHORT else 45)
+    for company, found in others.items():
+        for key, latents in found.items():
+            assert np.array_equal(latents, together[key]), (company, key)
+
+
+def test_all_time_is_that_of_a_part(load: Callable[..., PocketModel]) -> None:
+    model = load("lsd")
+    batch, made = Batch(model, NEVER, 8), Speeches(model)
+    run(batch, map(made, range(5)))
+    assert set(batch.cpu_s) == set(PARTS)
+    assert all(seconds > 0 for seconds in batch.cpu_s.values())
+    assert batch.num_frames == sum(made(n).max_frames for n in range(5))
+
+
+def test_a_step_has_no_more_rows_than_it_needs(
+    load: Callable[..., PocketModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, sizes = load("lsd"), []
+    batch, made = Latents(model, NEVER, 32), Speeches(model)
+    decode_step = model.flow_lm.decode_step
+
+    def counted(latents: torch.Tensor, cache: object) -> object:
+        sizes.append((len(latents), len(batch._scheduler.running)))
+        return decode_step(latents, cache)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(model.flow_lm, "decode_step", counted)
+    run(batch, map(made, range(29)))
+    assert {rows for rows, _ in sizes} == {8, 16, 24, 32}
+    assert all(0 <= rows - running < 8 for rows, running in sizes)
+
+
+def test_a_batch_that_was_reset_has_forgotten_all(load: Callable[..., PocketModel]) -> None:
+    model = load("lsd")
+    batch, made = Latents(model, NEVER, 8), Speeches(model)
+    wanted = run(batch, [made(3)])
+    for number in range(7):
+        batch.add(made(number))
+    batch.step()
+    batch.reset()
+    assert batch.is_idle
+    assert np.array_equal(run(batch, [made(3)])["3"], wanted["3"])
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_number_of_utterances(
+    load: Callable[..., PocketModel],
+) -> None:
+    model = load("lsd")
+    batch, made = Batch(model, NEVER, 32), Speeches(model)
+    curve = []
+    for number in range(0, 800 if SHORT else 4000, 40):
+        run(batch, (made((number + n) % NUM_OTHERS, 120) for n in range(40)))
+        curve.append(_resident_bytes())
+    half = len(curve) // 2
+    growth = max(curve[half:]) - max(curve[:half])
+    assert growth < MAX_GROWTH_BYTES, curve
+
+
+def _resident_bytes() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
