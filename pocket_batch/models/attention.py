@@ -44,12 +44,13 @@ def joined(a: Part, b: Part) -> Tensor:
     return (a.mixed * of_a[..., None]).addcmul_(b.mixed, of_b[..., None])
 
 
-def shared_attention(q: Tensor, k: Tensor, v: Tensor) -> Part:
+def shared_attention(q: Tensor, k: Tensor, v: Tensor, num_keys: int) -> Part:
     """Attention of many queries over keys that all of them see: one product a head.
 
     Args:
         q: (N, H, D).
         k, v: (G, D, P) and (G, P, D). Each of the G heads serves H / G query heads.
+        num_keys: of P; those behind them are not seen.
     """
     num_queries, num_heads, head_dim = q.shape
     kv_heads = len(k)
@@ -60,7 +61,9 @@ def shared_attention(q: Tensor, k: Tensor, v: Tensor) -> Part:
 
     groups = (q * head_dim**-0.5).view(num_queries, kv_heads, -1, head_dim)
     groups = groups.transpose(0, 1).reshape(kv_heads, -1, head_dim)  # (G, N * H / G, D)
-    weights, peak = _weights(groups @ k)
+    scores = groups @ k
+    scores[..., num_keys:] = float("-inf")
+    weights, peak = _weights(scores)
     mixed = (weights.to(v.dtype) @ v).float()
     return Part(by_query(mixed), by_query(peak), by_query(weights.sum(-1)))
 

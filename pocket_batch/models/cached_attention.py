@@ -201,12 +201,12 @@ def _by_voice(prefixes: Sequence[Prefix | None]) -> Voices:
 def _with_voices(q: Tensor, own: Part, layer: int, voices: Voices) -> Tensor:
     """Attention over what is a row's own and its voice, (N, H, D) in the format of q."""
     if len(voices) == 1 and isinstance(voices[0][0], slice):
-        prefix = voices[0][1]
-        return joined(own, shared_attention(q, prefix.keys[layer], prefix.values[layer])).to(
-            q.dtype
-        )
+        return joined(own, _of_voice(q, layer, voices[0][1])).to(q.dtype)
     mixed = own.normalised()
     for rows, prefix in voices:
-        shared = shared_attention(q[rows], prefix.keys[layer], prefix.values[layer])
-        mixed[rows] = joined(own.of(rows), shared)
+        mixed[rows] = joined(own.of(rows), _of_voice(q[rows], layer, prefix))
     return mixed.to(q.dtype)
+
+
+def _of_voice(q: Tensor, layer: int, prefix: Prefix) -> Part:
+    return shared_attention(q, prefix.keys[layer], prefix.values[layer], prefix.num_positions)

@@ -12,9 +12,11 @@ from heapq import heappop, heappush
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 PAGE_SIZE = 32  # positions; with fewer, products are slower, with more, they do more in vain
 PAGES_STEP = 16  # pages are looked at in multiples: for every number, oneDNN makes and keeps code
+PREFIX_STEP = 16  # products over odd numbers of keys round otherwise for some numbers of queries
 IDLE_PAGE = 0  # where slots that nobody is in put what they make
 MAX_GAPS = 8  # unused pages among the used ones: they cost time, and so does moving others there
 
@@ -23,23 +25,22 @@ MAX_GAPS = 8  # unused pages among the used ones: they cost time, and so does mo
 class Prefix:
     """A voice prompt as attention wants it; compared by identity.
 
-    `keys` has shape (L, G, D, T) and `values` (L, G, T, D): L layers, G heads of keys and values,
-    T positions.
+    `keys` has shape (L, G, D, P) and `values` (L, G, P, D): L layers, G heads of keys and values,
+    the first `num_positions` of P positions; the rest are zeros.
     """
 
     keys: Tensor
     values: Tensor
-
-    @property
-    def num_positions(self) -> int:
-        """T."""
-        return self.values.shape[2]
+    num_positions: int
 
 
 def make_prefix(state: Tensor, dtype: torch.dtype = torch.float32) -> Prefix:
     """A prefix of a voice state, (L, 2, T, G, D)."""
-    keys, values = state.to(dtype).unbind(1)  # (L, T, G, D) each
-    return Prefix(keys.permute(0, 2, 3, 1).contiguous(), values.transpose(1, 2).contiguous())
+    num_positions = state.shape[2]
+    state = F.pad(state.to(dtype), (0, 0, 0, 0, 0, -num_positions % PREFIX_STEP))
+    keys, values = state.unbind(1)  # (L, P, G, D) each
+    keys, values = keys.permute(0, 2, 3, 1).contiguous(), values.transpose(1, 2).contiguous()
+    return Prefix(keys, values, num_positions)
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ def test_attention_over_shared_keys_is_plain_attention(
 ) -> None:
     q = random(0, num_queries, heads[0], 8)
     k, v = random(1, num_keys, heads[1], 8), random(2, num_keys, heads[1], 8)
-    found = shared_attention(q, k.permute(1, 2, 0), v.transpose(0, 1)).normalised()
+    found = shared_attention(q, k.permute(1, 2, 0), v.transpose(0, 1), len(k)).normalised()
     torch.testing.assert_close(found, plain(q, k, v))
 
 
@@ -46,7 +46,7 @@ def test_two_parts_joined_are_attention_over_both(heads: tuple[int, int], split:
     q = 20 * random(0, 9, heads[0], 8)  # peaks far from each other
     k, v = random(1, 30, heads[1], 8), random(2, 30, heads[1], 8)
     a, b = (
-        shared_attention(q, k[part].permute(1, 2, 0), v[part].transpose(0, 1))
+        shared_attention(q, k[part].permute(1, 2, 0), v[part].transpose(0, 1), len(k[part]))
         for part in (slice(split), slice(split, None))
     )
     torch.testing.assert_close(joined(a, b), plain(q, k, v), rtol=1e-4, atol=1e-5)

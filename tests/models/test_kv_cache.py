@@ -76,8 +76,10 @@ def test_a_step_sees_the_voice_and_all_that_is_its_own() -> None:
     prefix = voice(1)
     own = torch.stack([position(1, n, torch.float32) for n in range(43)])  # (T, 3, L, G, D)
     for layer in range(L):
-        keys = torch.cat((prefix.keys[layer].permute(2, 0, 1), own[:, 1, layer]))  # (T', G, D)
-        values = torch.cat((prefix.values[layer].transpose(0, 1), own[:, 2, layer]))
+        of_voice = prefix.keys[layer].permute(2, 0, 1)[: prefix.num_positions]
+        keys = torch.cat((of_voice, own[:, 1, layer]))  # (T', G, D)
+        of_voice = prefix.values[layer].transpose(0, 1)[: prefix.num_positions]
+        values = torch.cat((of_voice, own[:, 2, layer]))
         scores = torch.einsum("gd,tgd->gt", own[42, 0, layer], keys) * D**-0.5
         wanted = torch.einsum("gt,tgd->gd", scores.softmax(-1), values)
         torch.testing.assert_close(found[2][layer], wanted)
