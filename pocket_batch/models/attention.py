@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 TEXT_STEP = 16  # texts are filled up to a multiple of so many positions
-WINDOW_BLOCK = 64  # queries at a time; shorter and longer blocks were slower
+WINDOW_BLOCK = 128  # queries at a time; shorter and longer blocks were slower
 KEYS_STEP = 16  # keys begin at a multiple of so many, as products like it
 
 

@@ -24,7 +24,7 @@ from pocket_batch.models.attention import (
 from pocket_batch.models.kv_cache import IDLE_PAGE, PAGE_SIZE, PAGES_STEP, Prefix, Slot, SlotCache
 
 MIN_ROWS = 8  # with fewer rows in a product, some kernels round otherwise
-TOKENS_STEP = 32  # texts are filled up to a multiple: for every size, oneDNN makes and keeps code
+TOKENS_STEP = 16  # texts are filled up to a multiple: for every size, oneDNN makes and keeps code
 
 
 class Pass(Protocol):

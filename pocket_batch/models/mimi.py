@@ -26,8 +26,8 @@ from pocket_batch.models.threads import Run, halves, on_threads, one_by_one
 from pocket_batch.models.transformer import Layer, pack_layers, rotations
 
 FRAMES_STEP = 2  # an utterance is filled up to a multiple, so that there are fewer lengths
-NUM_LARGE = 2  # convolutions of the decoder, from its first, with large products
-CHUNK = 256  # positions that go through the upper levels at a time, so that they stay in the cache
+NUM_LARGE = 3  # convolutions of the decoder, from its first, with large products
+CHUNK = 512  # positions that go through the upper levels at a time, so that they stay in the cache
 
 
 class ResidualBlock(nn.Module):
