@@ -39,6 +39,7 @@ class Speech(Row):
     voice: VoiceState
     tokens: list[int]
     noise: Tensor  # (max_frames, latent), all of it drawn before the first frame
+    latents: Tensor | None = None  # (F, latent), once it is over
 
 
 class Batch:
@@ -85,8 +86,8 @@ class Batch:
         """Let an utterance wait for a slot."""
         self._scheduler.add(speech)
 
-    def step(self) -> list[tuple[Speech, Output]]:
-        """Start what waits, make one frame of all that runs, and give back what is finished."""
+    def step(self) -> list[Speech]:
+        """Start what waits, make one frame of all that runs; those that are over come back."""
         torch.get_num_threads()  # a new thread would use all cores for its first product otherwise
         started, counted = time.thread_time(), sum(self.cpu_s.values())
         with torch.inference_mode():
@@ -95,10 +96,19 @@ class Batch:
                 self._move(source, target)
             if self._scheduler.running:
                 self._decode_step(list(self._scheduler.running.values()))
-            outputs = self._finish(self._scheduler.finish())
+            over = self._finish(self._scheduler.finish())
         elapsed_s = time.thread_time() - started
         self.cpu_s["other"] += elapsed_s - (sum(self.cpu_s.values()) - counted)
-        return outputs
+        return over
+
+    def output(self, speech: Speech) -> Output:
+        """The audio of an utterance that is over, be it one of another batch on this model."""
+        assert speech.latents is not None
+        started = time.perf_counter()
+        with torch.inference_mode(), self._timed("codec"):
+            audio = self._decode_audio(speech.latents)
+        elapsed_s = speech.compute_s + time.perf_counter() - started
+        return Output(speech.request.key, audio, speech.finish_reason, elapsed_s)
 
     def encode_prompt(self, samples: Samples, num_threads: int) -> VoiceState:
         """The state of a voice from a prepared recording, (num_samples,) at 24 kHz."""
@@ -201,42 +211,27 @@ class Batch:
             speech.compute_s += elapsed_s
             speech.take(says_eos)
 
-    def _finish(self, over: list[tuple[int, Speech]]) -> list[tuple[Speech, Output]]:
-        """Empty the slots of utterances that are over, and decode those."""
-        if not over:
-            return []
-        started = time.perf_counter()
-        latents = [self._frames[slot, : speech.num_frames].clone() for slot, speech in over]
-        for slot, _ in over:
+    def _finish(self, over: list[tuple[int, Speech]]) -> list[Speech]:
+        """Empty the slots of utterances that are over, which keep their latents."""
+        for slot, speech in over:
+            speech.latents = self._frames[slot, : speech.num_frames].clone()
             self._cache.clear(slot)
             self._last[slot] = 0
-        audio = self._decode_audio(latents)
-        each_s = (time.perf_counter() - started) / max(1, sum(len(frames) for frames in latents))
-        outputs = []
-        for (_, speech), samples in zip(over, audio, strict=True):
-            elapsed_s = speech.compute_s + each_s * speech.num_frames
-            output = Output(speech.request.key, samples, speech.finish_reason, elapsed_s)
-            outputs.append((speech, output))
-        return outputs
+        return [speech for _, speech in over]
 
-    def _decode_audio(self, latents: list[Tensor]) -> list[Samples]:
-        """The samples of utterances, (num_samples,) each, float32, of latents (F, latent) each.
+    def _decode_audio(self, latents: Tensor) -> Samples:
+        """The samples of an utterance, (num_samples,), float32, of its latents (F, latent).
 
         Their first milliseconds fade in.
         """
+        if not len(latents):
+            return np.zeros(0, np.float32)
         model = self._model
+        audio = model.mimi.decode(model.flow_lm.denormalise(latents))  # (S,)
+        samples: Samples = audio.numpy()
         num_fade = model.config.mimi.sample_rate * FADE_IN_MS // 1000
-        fade = np.linspace(0, 1, num_fade, dtype=np.float32)
-        found: list[Samples] = []
-        for frames in latents:
-            if not len(frames):
-                found.append(np.zeros(0, np.float32))
-                continue
-            with self._timed("codec"):
-                samples = model.mimi.decode(model.flow_lm.denormalise(frames)).numpy()  # (S,)
-            samples[:num_fade] *= fade
-            found.append(samples)
-        return found
+        samples[:num_fade] *= np.linspace(0, 1, num_fade, dtype=np.float32)
+        return samples
 
 
 def _whole(number: int, step: int) -> int:

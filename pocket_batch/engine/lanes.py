@@ -1,7 +1,8 @@
 """Lanes: threads that each run a batch of their own on one copy of the weights.
 
 A lane takes what waits as soon as it has a free slot, whoever asked for it, so that a batch does
-not drain between two calls. One thread a lane uses the cores better than threads inside a model.
+not drain between two calls. Audio of what is over is made by the lane that comes first, so that all
+end at about the same time. One thread a lane uses the cores better than threads inside a model.
 """
 
 import threading
@@ -34,8 +35,12 @@ class Stepper(Protocol[Item]):
         """Let an item wait for a slot."""
         ...
 
-    def step(self) -> list[tuple[Item, Output]]:
-        """Make one frame of everything that runs; what is finished comes back."""
+    def step(self) -> list[Item]:
+        """Make one frame of everything that runs; what is over comes back."""
+        ...
+
+    def output(self, item: Item) -> Output:
+        """The audio of an item that is over, of this batch or another one."""
         ...
 
     def reset(self) -> None:
@@ -54,6 +59,7 @@ class Lanes(Generic[Item]):
     def __init__(self, batches: list[Stepper[Item]]) -> None:
         self._batches = batches
         self._waiting: deque[tuple[Item, _Caller]] = deque()
+        self._over: deque[tuple[Item, _Caller]] = deque()  # whose audio is still to be made
         self._callers: set[_Caller] = set()
         self._changed = threading.Condition()
         self._threads: list[threading.Thread] = []
@@ -110,6 +116,7 @@ class Lanes(Generic[Item]):
         with self._changed:
             self._callers.discard(caller)
             self._waiting = deque(entry for entry in self._waiting if entry[1] is not caller)
+            self._over = deque(entry for entry in self._over if entry[1] is not caller)
             if self._callers:
                 return
             self._is_ending = True
@@ -133,18 +140,34 @@ class Lanes(Generic[Item]):
                 owners[id(item)] = caller
                 batch.add(item)
             try:
-                for item, output in batch.step():
-                    owners.pop(id(item)).results.put(output)
+                over = [] if batch.is_idle else batch.step()
             except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the items
                 batch.reset()
                 for caller in owners.values():
                     caller.results.put(error)
                 owners.clear()
+                continue
+            with self._changed:
+                self._over.extend((item, owners.pop(id(item))) for item in over)
+                self._changed.notify_all()
+            self._make_audio(batch)
+
+    def _make_audio(self, batch: Stepper[Item]) -> None:
+        """Of everything that is over, while there is such."""
+        while True:
+            with self._changed:
+                if not self._over:
+                    return
+                item, caller = self._over.popleft()
+            try:
+                caller.results.put(batch.output(item))
+            except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the item
+                caller.results.put(error)
 
     def _take(self, batch: Stepper[Item]) -> list[tuple[Item, "_Caller"]] | None:
         """What a lane starts now: its share of what waits. None when it is no longer needed."""
         with self._changed:
-            while batch.is_idle and not self._waiting and not self._is_ending:
+            while batch.is_idle and not (self._waiting or self._over or self._is_ending):
                 self._changed.wait()
             if self._is_ending:
                 batch.reset()

@@ -3,8 +3,8 @@
 The life of a request: `generate -> _prepared (prompt, tokens, noise) -> Lanes.run -> Batch.add ->
 Batch.step: Scheduler.admit (slot) -> _prefill (voice state, text) -> _decode_step (backbone -> EOS
 head, flow head -> latent) ... -> Scheduler.finish at EOS + frames_after_eos, or max_frames ->
-_decode_audio (Mimi, the whole utterance) -> Output`. What has tensors is in `engine/batch.py`; here
-is what needs none.
+Batch.output: _decode_audio (Mimi, the whole utterance) -> Output`. What has tensors is in
+`engine/batch.py`; here is what needs none.
 """
 
 import json

@@ -31,8 +31,9 @@ NUM_OTHERS = 24  # utterances that are not the same: kernels are kept for each l
 class Latents(Batch):
     """A batch that gives latents in place of samples."""
 
-    def _decode_audio(self, latents: list[torch.Tensor]) -> list[Samples]:
-        return [frames.flatten().numpy() for frames in latents]
+    def _decode_audio(self, latents: torch.Tensor) -> Samples:
+        samples: Samples = latents.flatten().numpy()
+        return samples
 
 
 class Speeches:
@@ -67,9 +68,8 @@ def run(batch: Batch, speeches: Iterable[Speech], num_at_once: int = 99) -> dict
     while waiting or not batch.is_idle:
         for _ in range(min(num_at_once, batch.num_wanted, len(waiting))):
             batch.add(waiting.pop(0))
-        for speech, output in batch.step():
-            assert speech.request.key == output.key
-            found[output.key] = output.audio
+        for speech in batch.step():
+            found[speech.request.key] = batch.output(speech).audio
     return found
 
 

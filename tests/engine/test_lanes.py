@@ -60,7 +60,7 @@ class Counting:
     def add(self, row: Row) -> None:
         self._scheduler.add(row)
 
-    def step(self) -> list[tuple[Row, Output]]:
+    def step(self) -> list[Row]:
         if self.gate is not None:
             assert self.gate.is_open.wait(30)
             self.num_waiting.append(len(self.gate.lanes._waiting))
@@ -72,10 +72,12 @@ class Counting:
         for row in self._scheduler.running.values():
             row.take(False)
         time.sleep(0)
-        return [
-            (row, Output(row.request.key, np.zeros(row.num_frames, np.float32), "eos", 0.0))
-            for _, row in self._scheduler.finish()
-        ]
+        return [row for _, row in self._scheduler.finish()]
+
+    def output(self, row: Row) -> Output:
+        if "mute" in row.request.key:
+            raise ValueError
+        return Output(row.request.key, np.zeros(row.num_frames, np.float32), "eos", 0.0)
 
 
 @SOME
@@ -108,7 +110,7 @@ def call_at_once(lanes: Lanes[Row], calls: list[Iterable[Row]]) -> list[list[str
     def call(rows: Iterable[Row]) -> list[str] | Exception:
         try:
             return [output.key for output in lanes.run(rows)]
-        except (MemoryError, EngineError) as error:
+        except (MemoryError, EngineError, ValueError) as error:
             return error
 
     with ThreadPoolExecutor(len(calls)) as threads:
@@ -268,3 +270,47 @@ def test_no_thread_is_left_when_nobody_waits() -> None:
     next(outputs)
     outputs.close()  # type: ignore[attr-defined]
     assert threading.active_count() == before
+
+
+class Helper(Counting):
+    """A lane that never gets a row, and tells when it makes audio."""
+
+    num_wanted = 0  # type: ignore[assignment]
+    is_idle = True  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_helped = threading.Event()
+
+    def output(self, row: Row) -> Output:
+        self.has_helped.set()
+        return super().output(row)
+
+
+class Helped(Counting):
+    """A lane that makes no audio before the other one has made some."""
+
+    helper: Helper
+
+    def output(self, row: Row) -> Output:
+        assert self.helper.has_helped.wait(30)
+        return super().output(row)
+
+
+def test_a_lane_without_rows_makes_audio_of_another_lanes_rows() -> None:
+    busy, idle = Helped(), Helper()
+    busy.helper = idle
+    outputs = Lanes([busy, idle]).run([make_row(str(n), 3) for n in range(4)])
+    assert sorted(output.key for output in outputs) == ["0", "1", "2", "3"]
+    assert not idle.started
+
+
+def test_audio_that_cannot_be_made_is_the_fault_of_its_row_alone() -> None:
+    lanes = Lanes([Counting(), Counting()])
+    rows = [[make_row(f"{c}-{n}", 5) for n in range(9)] for c in range(3)]
+    rows[1][4] = make_row("mute", 5)
+    found = call_at_once(lanes, rows)
+    assert isinstance(found[1], ValueError)
+    for call in (0, 2):
+        assert not isinstance(found[call], Exception)
+        assert sorted(found[call]) == [f"{call}-{n}" for n in range(9)]
