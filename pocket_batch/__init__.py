@@ -40,7 +40,10 @@ def load_engine(
 
     Raises:
         ModelUnavailableError: there is no such engine or model.
-        UsageError: a language or model for an engine that has but one.
+        UsageError: there is no such precision, or the engine has but one language, model and
+            precision.
+
+    With `pocket`, memory that is freed stays with this process for the next sentence.
     """
     from pocket_batch.jobs.library import LoadedEngine, engine_spec
 

@@ -21,10 +21,10 @@ from pocket_batch.engine.base import Output, Samples
 from pocket_batch.engine.scheduler import Row, Scheduler, Settings
 from pocket_batch.engine.voice import VoiceState
 from pocket_batch.models.architecture import ModelConfig
+from pocket_batch.models.cached_attention import ROWS_STEP
 from pocket_batch.models.kv_cache import Prefix, make_prefix
 from pocket_batch.models.weights import PocketModel, load_model
 
-ROWS_STEP = 8  # with fewer rows in a product, some kernels round otherwise
 FRAMES_STEP = 32  # room for frames grows by so many
 MAX_PREFILL = 256  # tokens at a time; more in one product are no faster
 MAX_PREFIXES = 16  # voices at hand at a time

@@ -6,7 +6,8 @@ import ctypes
 M_TRIM_THRESHOLD = -1
 M_TOP_PAD = -2
 M_MMAP_THRESHOLD = -3
-MAX_MMAP_THRESHOLD = 32 * 2**20  # glibc takes no more
+M_ARENA_MAX = -8
+MAX_MMAP_THRESHOLD = 32 * 2**20  # glibc takes no more: HEAP_MAX_SIZE / 2 in its malloc.c
 KEPT_BYTES = 1 << 30
 
 
@@ -23,3 +24,4 @@ def keep_freed_memory() -> None:
     mallopt(M_MMAP_THRESHOLD, MAX_MMAP_THRESHOLD)
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
     mallopt(M_TOP_PAD, 2**20)
+    mallopt(M_ARENA_MAX, 1)  # what one lane has freed, the other may use

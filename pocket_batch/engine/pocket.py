@@ -44,7 +44,7 @@ EXTRA_S = 2.0  # likewise
 DEFAULT_PARAMETERS = 100_000_000
 NUM_LANES = 2  # of a worker, for estimates
 BASE_BYTES = 700_000_000  # of a worker with neither weights nor slots
-X_REALTIME = {"fp32": 12.0, "bf16": 20.0, "mixed": 26.0}  # of 100 million parameters
+X_REALTIME = {"fp32": 13.0, "bf16": 22.0, "mixed": 26.0}  # of 100 million parameters
 BYTES = {"fp32": 4, "bf16": 2, "mixed": 2}  # of a number
 ENCODER_PARAMETERS = 10_000_000  # which `num_parameters` does not count
 

@@ -1,9 +1,11 @@
 """For programs: an engine with its voices, from a name to samples in three calls."""
 
+from typing import get_args
+
 import numpy as np
 
 from pocket_batch.config import PrecisionChoice, load_pipeline
-from pocket_batch.data import Block, Chapter, EngineSpec, Sampling, Segment, Voice
+from pocket_batch.data import Block, Chapter, EngineSpec, Precision, Sampling, Segment, Voice
 from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import Engine, EngineError, Progress, Samples, make_engine
 from pocket_batch.errors import InputError, UsageError
@@ -23,12 +25,16 @@ def engine_spec(
     """What `pocket_batch.load_engine` was asked for.
 
     Raises:
-        UsageError: a language or a model for an engine that has only one, or both at once.
+        UsageError: there is no such precision; a language, model or precision for an engine that
+            has only one; or a language and a model at once.
         ModelUnavailableError: no model reads that language.
     """
+    choices = ("auto", *get_args(Precision))
+    if precision not in choices:
+        raise UsageError(f"There is no precision `{precision}`. Choose {', '.join(choices)}.")
     if name != "pocket":
-        if language or model:
-            raise UsageError(f"The engine `{name}` has no models to choose from, by any name.")
+        if language or model or precision != "auto":
+            raise UsageError(f"The engine `{name}` has one model, and one precision of it.")
         return EngineSpec(name)
     if language and model:
         raise UsageError("Give `language` or `model`, not both: the model reads one language.")

@@ -23,7 +23,7 @@ from pocket_batch.models.attention import (
 )
 from pocket_batch.models.kv_cache import IDLE_PAGE, PAGE_SIZE, PAGES_STEP, Prefix, Slot, SlotCache
 
-MIN_ROWS = 8  # with fewer rows in a product, some kernels round otherwise
+ROWS_STEP = 8  # with fewer rows in a product, some kernels round otherwise
 TOKENS_STEP = 16  # texts are filled up to a multiple: for every size, oneDNN makes and keeps code
 
 
@@ -193,7 +193,7 @@ def _by_voice(prefixes: Sequence[Prefix | None]) -> Voices:
     found: Voices = []
     for prefix in voices.values():
         rows = [row for row, other in enumerate(prefixes) if other is prefix]
-        rows += rows[:1] * (MIN_ROWS - len(rows))
+        rows += rows[:1] * (ROWS_STEP - len(rows))
         found.append((torch.tensor(rows), prefix))
     return found
 
