@@ -10,11 +10,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from pocket_batch.data import Precision
+from pocket_batch.engine.pocket import NUM_SLOTS
 from pocket_batch.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", default="english", help="a name or a folder (default: english)")
     choices = (*get_args(Precision), "auto", "all")
-    add("--precision", choices=choices, default="fp32", help="default: fp32")
+    add("--precision", choices=choices, default="auto", help="default: auto")
     add("--against", choices=("none", "reference"), default="none", help="default: none")
     add("--utterances", type=_positive, default=128, metavar="N", help="default: 128")
-    add("--texts", type=Path, metavar="BOOK", help="speak these: a book, or a folder of books")
+    texts = "speak these: a book, or a folder of books; a made-up model speaks made-up texts of "
+    add("--texts", type=Path, metavar="BOOK", help=f"{texts}those lengths")
     add("--lanes", type=_positive, default=2, metavar="N", help="threads (default: 2)")
-    add("--rows", type=_positive, metavar="N", help="utterances of a lane at a time")
+    rows = f"utterances of a lane at a time (default: {NUM_SLOTS})"
+    add("--rows", type=_positive, metavar="N", help=rows)
     add("--repeats", type=_positive, default=5, metavar="N", help="alternations (default: 5)")
     add("--memory", action="store_true", help="show memory over the texts too")
     form = parser.add_mutually_exclusive_group()
@@ -62,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         against_reference=args.against == "reference",
     )
     with _watching() as watch:
-        found = measure(plan, watch, lambda reason: print(f"Left out: {reason}", file=sys.stderr))
+        found = measure(plan, watch, lambda reason: _say(f"Left out: {reason}"), _say_in_a_log)
     if args.json:
         print(json.dumps(as_dict(found)))
     else:
@@ -72,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _watching() -> Iterator["Watch"]:
-    """A live line on a terminal, and nothing anywhere else."""
+    """A live line on a terminal, and nothing anywhere else: see `_say_in_a_log`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -89,8 +92,18 @@ def _watching() -> Iterator["Watch"]:
         yield watch
 
 
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _say_in_a_log(line: str) -> None:
+    """Where there is no live line."""
+    if not sys.stderr.isatty():
+        _say(line)
+
+
 def _positive(word: str) -> int:
-    number = int(word)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not 1 or more")
-    return number
+    with suppress(ValueError):
+        if (number := int(word)) >= 1:
+            return number
+    raise argparse.ArgumentTypeError(f"`{word}` is not a whole number of 1 or more")

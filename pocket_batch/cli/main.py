@@ -23,6 +23,8 @@ COMMANDS = {
     "bench-pipeline": "measure everything but the engine on a made-up book",
 }
 
+GOES_ON = ("audiobook", "models")  # the same command again takes up what was done
+
 _USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
 
 _EXIT_CODES = """\
@@ -106,7 +108,8 @@ def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ig
         _tell(args, error.exit_code, f"pocket-batch: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        _tell(args, StoppedError.exit_code, f"Stopped. To go on: {_same_command(argv)}")
+        how = f" To go on: {_same_command(argv)}" if _split_command(argv)[0] in GOES_ON else ""
+        _tell(args, StoppedError.exit_code, f"Stopped.{how}")
         return StoppedError.exit_code
     except BrokenPipeError:
         return 0  # the reader, such as `head`, has left

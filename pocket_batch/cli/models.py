@@ -93,7 +93,8 @@ def _list(args: argparse.Namespace) -> None:
     if not args.names:
         print("\nDownload a model: pocket-batch models pull NAME")
         if known := known_precisions():
-            print(f"Speed of each precision on this machine: {known}.")
+            print(f"Products of matrices beside fp32: {known}.")
+            print("mixed has not been compared by ear.")
 
 
 def _print_json(rows: Iterable[tuple["ModelSource", dict[str, bool]]]) -> None:

@@ -10,6 +10,7 @@ workers of a run, on whatever machine, speak in the precision that it was planne
 """
 
 import json
+import logging
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,6 +21,8 @@ from pocket_batch.data import Precision
 from pocket_batch.errors import OutputError
 from pocket_batch.manifest import content_key, write_atomic
 from pocket_batch.models.cpu import Cpu, Measured, read_cpu
+
+logger = logging.getLogger(__name__)
 
 MIN_SPEED = 1.3  # times that of fp32, from which it is worth its error
 MAX_ERROR = 0.01  # of products in bf16; right ones have 0.003
@@ -36,16 +39,16 @@ def choose_precision() -> Precision:
     return _choose(cpu, measured(cpu)) if cpu.has_bf16 else "fp32"
 
 
-def describe_precisions() -> str:
-    """What this machine can do, such as `fp32 1.0x, bf16 2.1x, mixed 3.9x; auto is bf16`."""
-    return _describe(cpu := read_cpu(), measured(cpu))
-
-
 def known_precisions() -> str:
-    """The same if it was measured before, else empty; never imports torch."""
+    """How fast products of matrices are beside those in fp32, such as `bf16 2.1x, mixed 3.9x; auto
+    is bf16`; empty if that was not measured yet. Never imports torch.
+    """
     cpu = read_cpu()
     found = _read(_path(cpu))
-    return _describe(cpu, found) if found else ""
+    if not found:
+        return ""
+    speeds = [f"{name} {measured.speed:.1f}x" for name, measured in found.items() if name != "fp32"]
+    return f"{', '.join(speeds)}; auto is {_choose(cpu, found)}"
 
 
 def measured(cpu: Cpu) -> dict[Precision, Measured]:
@@ -55,6 +58,7 @@ def measured(cpu: Cpu) -> dict[Precision, Measured]:
     if found is None:
         from pocket_batch.models.speed import measure_precisions
 
+        logger.info("Measuring how fast each precision is on this machine, once.")
         found = measure_precisions()
         with suppress(OSError, OutputError):  # without a cache, it is measured again next time
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,11 +70,6 @@ def _choose(cpu: Cpu, found: dict[Precision, Measured]) -> Precision:
     bf16 = found["bf16"]
     is_good = cpu.has_bf16 and bf16.speed >= MIN_SPEED and bf16.error <= MAX_ERROR
     return "bf16" if is_good else "fp32"
-
-
-def _describe(cpu: Cpu, found: dict[Precision, Measured]) -> str:
-    speeds = ", ".join(f"{name} {measured.speed:.1f}x" for name, measured in found.items())
-    return f"{speeds}; auto is {_choose(cpu, found)}"
 
 
 def _path(cpu: Cpu) -> Path:
@@ -92,7 +91,7 @@ def _read(path: Path) -> dict[Precision, Measured] | None:
             name: Measured(float(content[name][0]), float(content[name][1]))
             for name in get_args(Precision)
         }
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
 

@@ -6,12 +6,16 @@ end at about the same time. One thread a lane uses the cores better than threads
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
 from pocket_batch.engine.base import Output
+
+RETRY_S = 0.2
 
 Item = TypeVar("Item")
 
@@ -74,8 +78,8 @@ class Lanes(Generic[Item]):
         was read before has come back; one of a lane is raised at once.
         """
         caller, source = _Caller(), _Source(items)
-        self._open(caller)
         try:
+            self._open(caller)
             num_pending = 0
             while True:
                 while not source.is_over and num_pending < self._num_ahead:
@@ -102,13 +106,10 @@ class Lanes(Generic[Item]):
             while self._is_ending:
                 self._changed.wait()
             self._callers.add(caller)
-            if not self._threads:
-                self._threads = [
-                    threading.Thread(target=self._work, args=(batch,), daemon=True)
-                    for batch in self._batches
-                ]
-                for thread in self._threads:
-                    thread.start()
+            for batch in self._batches[len(self._threads) :]:
+                thread = threading.Thread(target=self._work, args=(batch,), daemon=True)
+                thread.start()
+                self._threads.append(thread)
 
     def _close(self, caller: "_Caller") -> None:
         """Leave; whoever leaves last ends the threads, for one that is inside torch when Python
@@ -122,7 +123,7 @@ class Lanes(Generic[Item]):
             self._is_ending = True
             self._changed.notify_all()
         for thread in self._threads:
-            thread.join()
+            _join(thread)
         with self._changed:
             self._threads, self._is_ending = [], False
             self._changed.notify_all()
@@ -135,6 +136,8 @@ class Lanes(Generic[Item]):
     def _work(self, batch: Stepper[Item]) -> None:
         """One lane, until nobody is left who wants something."""
         owners: dict[int, _Caller] = {}
+        if not batch.is_idle:  # it could not be emptied when its last thread ended
+            self._reset(batch)
         while (entries := self._take(batch)) is not None:
             for item, caller in entries:
                 owners[id(item)] = caller
@@ -142,15 +145,28 @@ class Lanes(Generic[Item]):
             try:
                 over = [] if batch.is_idle else batch.step()
             except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the items
-                batch.reset()
                 for caller in owners.values():
                     caller.results.put(error)
                 owners.clear()
+                self._reset(batch)
                 continue
             with self._changed:
                 self._over.extend((item, owners.pop(id(item))) for item in over)
                 self._changed.notify_all()
             self._make_audio(batch)
+
+    def _reset(self, batch: Stepper[Item]) -> None:
+        """Empty a batch after an error. While even that fails, whoever waits is told so."""
+        while not self._is_ending:
+            try:
+                batch.reset()
+                return
+            except Exception as error:  # noqa: BLE001  # such as no memory for an empty batch
+                with self._changed:
+                    for _, caller in self._waiting:
+                        caller.results.put(error)
+                    self._waiting.clear()
+                time.sleep(RETRY_S)
 
     def _make_audio(self, batch: Stepper[Item]) -> None:
         """Of everything that is over, while there is such."""
@@ -170,10 +186,18 @@ class Lanes(Generic[Item]):
             while batch.is_idle and not (self._waiting or self._over or self._is_ending):
                 self._changed.wait()
             if self._is_ending:
-                batch.reset()
+                with suppress(MemoryError, RuntimeError):  # it is tried again before it is used
+                    batch.reset()
                 return None
             share = -(-len(self._waiting) // len(self._batches))
             return [self._waiting.popleft() for _ in range(min(share, batch.num_wanted))]
+
+
+def _join(thread: threading.Thread) -> None:
+    """Wait for the end of a thread, which is near, whatever signals come meanwhile."""
+    while thread.is_alive():
+        with suppress(KeyboardInterrupt):
+            thread.join()
 
 
 class _Caller:

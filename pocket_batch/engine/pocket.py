@@ -9,6 +9,7 @@ Batch.output: _decode_audio (Mimi, the whole utterance) -> Output`. What has ten
 
 import json
 import math
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import cached_property
@@ -77,6 +78,7 @@ class PocketEngine:
         self._batches: list[Batch] = []
         self._lanes: Lanes[Speech] | None = None
         self._can_clone = False
+        self._loading = threading.RLock()
 
     def identity(self) -> dict[str, str]:
         """Version, model, tokenizer, precision and sampling.
@@ -153,7 +155,7 @@ class PocketEngine:
         voices = tuple(voices)
         self._loaded(self._needs_cloning(voices))
         for voice in voices:
-            self.states.get(voice)
+            self._state(voice)
 
     def encode_prompt(self, samples: Samples) -> "VoiceState":
         """The state of a voice from a prepared recording, (num_samples,) at 24 kHz.
@@ -201,6 +203,10 @@ class PocketEngine:
             raise files.not_here(self.source, "tokenizer")
         return load_tokenizer(path, table.tokenizer, table.n_bins)
 
+    def _state(self, voice: Voice) -> "VoiceState":
+        with self._loading:
+            return self.states.get(voice)
+
     def _needs_cloning(self, voices: Iterable[Voice]) -> bool:
         return any(find_origin(self.source, voice).kind == "prompt" for voice in voices)
 
@@ -214,18 +220,20 @@ class PocketEngine:
         """The lanes' batches, on weights for cloning if they are asked for."""
         from pocket_batch.engine.batch import load_batches
 
-        if not self._batches or (cloning and not self._can_clone):
-            path = self._weights(cloning)
-            self._batches = load_batches(
-                self.source.config,
-                path,
-                self.spec.precision,
-                self._settings,
-                self._num_lanes,
-                self.batch_size,
-            )
-            self._lanes = Lanes(list(self._batches))
-            self._can_clone = path == files.find_weights(self.source, cloning=True)
+        with self._loading:
+            if not self._batches or (cloning and not self._can_clone):
+                path = self._weights(cloning)
+                batches = load_batches(
+                    self.source.config,
+                    path,
+                    self.spec.precision,
+                    self._settings,
+                    self._num_lanes,
+                    self.batch_size,
+                )
+                self._lanes = Lanes(list(batches))
+                self._can_clone = path == files.find_weights(self.source, cloning=True)
+                self._batches = batches  # last, as others look at it first
         return self._batches
 
     def _prepared(self, request: Request, batch: "Batch") -> "Speech | Output":
@@ -251,7 +259,7 @@ class PocketEngine:
             request=request,
             max_frames=max_frames,
             frames_after_eos=self._frames_after_eos(prompt),
-            voice=self.states.get(request.voice),
+            voice=self._state(request.voice),
             tokens=tokens,
             noise=batch.draw_noise(request.seed, max_frames),
         )

@@ -37,7 +37,7 @@ class Plan:
 
     `num_workers` of None means as many as fit. `address` is that of a Ray cluster to join, empty
     for one of our own. `start_timeout_s` bounds the start barrier, `item_timeout_s` the wall time
-    of one item (a call of several items gets the sum).
+    of one item (for a call of several items, see `RetryQueue.limit_s`).
     """
 
     spec: WorkerSpec

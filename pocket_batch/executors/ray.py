@@ -108,7 +108,7 @@ class Worker:
 
 
 class RayCluster:
-    """A connected Ray, as the pool sees it; see `Cluster` in pool.py."""
+    """A connected Ray, as the pool sees it; see `Cluster` in cluster.py."""
 
     def __init__(self, spec: WorkerSpec, num_workers: int | None) -> None:
         import ray

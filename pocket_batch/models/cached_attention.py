@@ -175,7 +175,7 @@ def _packing(lengths: Sequence[int], missing: int) -> tuple[Tensor, Tensor]:
     starts = [0, *accumulate(lengths[:-1])]
     pack = [r * longest + t for r, length in enumerate(lengths) for t in range(length)]
     unpack = [
-        [start + t if t < length else 0 for t in range(longest)]
+        [start + t if t < length else start for t in range(longest)]
         for start, length in zip(starts, lengths, strict=True)
     ]
     return torch.tensor(pack + [0] * missing), torch.tensor(unpack)

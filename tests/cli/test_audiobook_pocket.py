@@ -21,7 +21,7 @@ Capture = pytest.CaptureFixture[str]
 PLAIN = "kyutai/pocket-tts-without-voice-cloning/languages/english"
 HERE = (
     *("--executor", "local", "--workers", 1, "--cores-per-worker", 1, "--log-format", "plain"),
-    *("--set", "precision=fp32"),  # on this machine, `auto` may be another one
+    *("--set", "precision=fp32"),  # also in a child process, where `auto` is not held fast
 )
 SOON_OVER = ("--set", "sampling.eos_threshold=-30")
 

@@ -24,6 +24,12 @@ from pocket_batch.jobs.bench.texts import Line
 
 Command = Callable[..., int]
 FRAME_RATE = 12.5
+START_S = 120.0  # three processes import torch, on a machine that may be busy
+
+
+def children_file(pid: int) -> Path:
+    """Where Linux lists the children of a process."""
+    return Path(f"/proc/{pid}/task/{pid}/children")
 
 
 def words(text: str) -> int:
@@ -50,7 +56,7 @@ def a_pass(x_realtime: float, memory: tuple[int, ...] = (1, 2)) -> Pass:
 
 def a_measurement() -> Measurement:
     """Two alternations in which everything is half as fast in the second."""
-    plan = Plan("english", ("fp32", "bf16"), repeats=2, against_reference=True)
+    plan = Plan("english", ("fp32", "bf16"), num_utterances=64, repeats=2, against_reference=True)
     sides = []
     for name, speed in (("fp32", 20.0), ("reference fp32", 2.0), ("bf16", 40.0)):
         passes = [a_pass(speed), a_pass(speed / 2)]
@@ -160,6 +166,8 @@ def test_tables_show_every_side_and_markdown_has_whole_rows() -> None:
     shown = report.as_text(found, memory=True)
     assert "20.0 (20.0 to 20.0)" in shown
     assert "abc1234" in shown
+    assert "Milliseconds of processor time a frame of 80 ms:\n" in shown
+    assert shown.endswith("Too few utterances to fill the batch; 128 or more tell more.")
     markdown = report.as_markdown(found, memory=True)
     assert markdown.startswith("### 2026-01-02, abc1234")
     for block in markdown.split("\n\n"):
@@ -167,14 +175,27 @@ def test_tables_show_every_side_and_markdown_has_whole_rows() -> None:
         assert len({row.count("|") for row in rows}) <= 1
 
 
+def test_one_alternation_has_no_spread_and_enough_utterances_no_remark() -> None:
+    found = a_measurement()
+    for side in found.sides:
+        side.passes.pop()
+    plan = replace(found.plan, repeats=1, num_utterances=128)
+    shown = report.as_text(replace(found, plan=plan))
+    assert "; median." in shown
+    assert "20.0" in shown
+    assert " to " not in shown.split("\n\n")[1].replace("ratio to", "")
+    assert "Too few" not in shown
+
+
 def test_the_machine_is_named(tmp_path: Path) -> None:
     assert machine.instructions(["fpu", "avx512_bf16", "avx2"]) == "AVX2, AVX512-BF16"
     assert machine.instructions([]) == "plain"
     assert machine.commit(tmp_path).startswith("version ")
+    assert machine.commit(Path(__file__).parent).startswith("version "), "in a checkout, not of it"
     assert all(machine.describe_machine().values())
 
 
-def test_a_process_that_dies_is_told(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_told() -> None:
     with WorkerProcess() as worker, pytest.raises(PocketBatchError, match="ended with 1"):
         worker.ask("prepare", model="english")  # no folder, which is a bug of the caller
 
@@ -197,6 +218,15 @@ def test_a_book_that_is_not_there_is_refused(
     assert "nowhere.epub" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", ["abc", "0", "1.5"])
+def test_a_number_that_is_none_is_refused_in_plain_words(
+    command: Command, capsys: pytest.CaptureFixture[str], number: str
+) -> None:
+    with pytest.raises(SystemExit):
+        command("bench", "--utterances", number)
+    assert f"`{number}` is not a whole number of 1 or more" in capsys.readouterr().err
+
+
 def test_our_engine_is_measured_on_the_texts_of_a_book(
     story: Path,
     tiny_model: Callable[[str], Path],
@@ -205,7 +235,12 @@ def test_our_engine_is_measured_on_the_texts_of_a_book(
 ) -> None:
     options = ("--model", tiny_model("lsd"), "--texts", story, "--repeats", 2, "--rows", 8)
     assert command("bench", *options, "--utterances", 20, "--json") == 0
-    content = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    assert [line.split(":")[0] for line in captured.err.splitlines()] == [
+        "Alternation 1 of 2",
+        "Alternation 2 of 2",
+    ]
+    content = json.loads(captured.out)
     (side,) = content["sides"]
     assert side["name"] == "fp32"
     assert not content["made_up_model"]
@@ -228,33 +263,42 @@ def test_the_reference_speaks_in_turn_and_as_long(
     found = {side["name"]: side for side in json.loads(captured.out)["sides"]}
     assert set(found) == {"fp32", "reference fp32", "reference int8"}
     assert found["fp32"]["ratio_to"].keys() == {"reference fp32", "reference int8"}
-    assert captured.err == ""
+    (line,) = captured.err.splitlines()
+    assert line.startswith("Alternation 1 of 1: fp32 ")
 
 
+@pytest.mark.skipif(not children_file(os.getpid()).exists(), reason="no /proc to see children in")
 def test_ctrl_c_ends_all_processes_and_leaves_no_files(
     tiny_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
-    options = ["--model", str(tiny_model("lsd")), "--utterances", "5000"]
+    options = ["--model", str(tiny_model("lsd")), "--precision", "all", "--utterances", "5000"]
     process = subprocess.Popen(
         [sys.executable, "-m", "pocket_batch", "bench", *options],
-        env=environment,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not (children := children_of(process.pid)):
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    try:
+        children = wait_for_children(process, len(measure.precisions_named("all")))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert process.returncode == 75
-    assert said.startswith("Stopped.")
+    assert said == "Stopped.\n"
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
     assert not list(tmp_path.iterdir())
 
 
-def children_of(pid: int) -> list[int]:
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(word) for word in path.read_text().split()]
+def wait_for_children(process: "subprocess.Popen[str]", num: int) -> list[int]:
+    """The numbers of a process's children once it has so many: one alone prepares the model."""
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        children = [int(word) for word in children_file(process.pid).read_text().split()]
+        if len(children) >= num:
+            return children
+        time.sleep(0.05)
+    pytest.fail(f"it never had {num} children; its exit code is {process.poll()}")
 
 
 def test_a_model_without_weights_is_made_up_and_one_with_weights_is_used(

@@ -149,6 +149,18 @@ def test_a_step_has_no_more_rows_than_it_needs(
     assert all(0 <= rows - running < 8 for rows, running in sizes)
 
 
+def test_an_utterance_that_overflows_spoils_no_other(load: Callable[..., PocketModel]) -> None:
+    model = load("lsd")
+    made = Speeches(model)
+    wanted = run(Latents(model, NEVER, 8), [made(n) for n in range(1, 8)])
+    bad = made(0)
+    bad.voice = VoiceState(torch.full_like(bad.voice.cache, 3e38))
+    found = run(Latents(model, NEVER, 8), [bad, *(made(n) for n in range(1, 8))])
+    assert not np.isfinite(found.pop("0")).all()
+    for key, latents in wanted.items():
+        assert np.array_equal(found[key], latents), key
+
+
 def test_a_batch_that_was_reset_has_forgotten_all(load: Callable[..., PocketModel]) -> None:
     model = load("lsd")
     batch, made = Latents(model, NEVER, 8), Speeches(model)

@@ -314,3 +314,43 @@ def test_audio_that_cannot_be_made_is_the_fault_of_its_row_alone() -> None:
     for call in (0, 2):
         assert not isinstance(found[call], Exception)
         assert sorted(found[call]) == [f"{call}-{n}" for n in range(9)]
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_thread_that_cannot_start_fails_one_call_alone(
+    failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes, start, calls = Lanes([Counting(), Counting()]), threading.Thread.start, []
+
+    def start_or_fail(thread: threading.Thread) -> None:
+        calls.append(thread)
+        if len(calls) == failing + 1:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_or_fail)
+    with pytest.raises(RuntimeError, match="can't start"):
+        list(lanes.run([make_row("a", 3)]))
+    assert [output.key for output in lanes.run([make_row("b", 3)])] == ["b"]
+    assert not lanes._threads
+    assert not lanes._callers
+
+
+class Stuck(Counting):
+    """A batch that cannot be emptied for a while after an error."""
+
+    num_failures = 3
+
+    def reset(self) -> None:
+        if hasattr(self, "_scheduler") and self.num_failures:
+            self.num_failures -= 1
+            raise MemoryError
+        super().reset()
+
+
+def test_a_batch_that_cannot_be_emptied_lets_nobody_wait_for_ever() -> None:
+    lanes = Lanes([Stuck(2)])
+    rows = [[make_row(f"{c}-{n}", 5) for n in range(6)] for c in range(3)]
+    rows[0][1] = make_row("oom", 5)
+    assert isinstance(call_at_once(lanes, rows)[0], MemoryError)
+    assert [output.key for output in lanes.run([make_row("b", 3)])] == ["b"]

@@ -165,8 +165,11 @@ def test_without_temperature_the_seed_is_not_heard(
     np.testing.assert_allclose(outputs["0"].audio, outputs["1"].audio, atol=1e-5)
 
 
-def test_bfloat16_speaks_too(engine: Callable[..., PocketEngine], voices: list[Voice]) -> None:
-    for output in speak(engine(precision="bf16"), requests_of(voices)).values():
+@pytest.mark.parametrize("precision", ["bf16", "mixed"])
+def test_other_precisions_speak_too(
+    engine: Callable[..., PocketEngine], voices: list[Voice], precision: Precision
+) -> None:
+    for output in speak(engine(precision=precision), requests_of(voices)).values():
         assert output.audio.dtype == np.float32
         assert np.isfinite(output.audio).all()
 

@@ -1,8 +1,6 @@
 """Products with prepared weights: right, and a row for itself, with torch's private operators and
 without them."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor
@@ -16,11 +14,10 @@ EIGHT_BITS = 0.015  # relative error of a product of numbers rounded to 8 bits
 
 
 @pytest.fixture(params=["oneDNN", "stock"])
-def operators(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def operators(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the private operators of torch, and where there are none."""
     if request.param == "stock":
         monkeypatch.setattr(products, "_has_onednn", lambda namespace, operator: False)
-    return request.param
 
 
 def make_tensors(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
@@ -35,10 +32,9 @@ def error(found: Tensor, wanted: Tensor) -> float:
     return float((found.double() - wanted).norm() / wanted.norm())
 
 
+@pytest.mark.usefixtures("operators")
 @pytest.mark.parametrize(("dtype", "limit"), [(torch.float32, 1e-6), (torch.bfloat16, 4e-3)])
-def test_a_product_is_that_of_a_linear_layer(
-    operators: str, dtype: torch.dtype, limit: float
-) -> None:
+def test_a_product_is_that_of_a_linear_layer(dtype: torch.dtype, limit: float) -> None:
     x, weight, bias = (tensor.to(dtype) for tensor in make_tensors())
     product = Product(weight, bias)
     wanted = F.linear(x.double(), weight.double(), bias.double())
@@ -46,7 +42,8 @@ def test_a_product_is_that_of_a_linear_layer(
     assert error(product.gelu(x), F.gelu(wanted, approximate="tanh")) < 2 * limit
 
 
-def test_eight_bits_are_nearly_as_good(operators: str) -> None:
+@pytest.mark.usefixtures("operators")
+def test_eight_bits_are_nearly_as_good() -> None:
     x, weight, bias = make_tensors()
     product = Int8Product(weight, bias)
     wanted = F.linear(x.double(), weight.double(), bias.double())
@@ -65,7 +62,8 @@ def test_eight_bits_without_private_operators_are_the_same(
     assert torch.equal(Int8Product(weight, bias)(x.bfloat16()), with_private)
 
 
-def test_rows_of_any_size_fit_into_eight_bits(operators: str) -> None:
+@pytest.mark.usefixtures("operators")
+def test_rows_of_any_size_fit_into_eight_bits() -> None:
     x, weight, _ = make_tensors()
     sizes = torch.logspace(-30, 30, NUM_ROWS)[:, None]
     x = (x * sizes).bfloat16()
@@ -103,6 +101,9 @@ def test_the_bits_of_a_row_depend_on_no_other(kind: str) -> None:
             assert torch.equal(product(others)[5], wanted[first + 5]), (num_rows, first)
 
 
+@pytest.mark.skipif(
+    not hasattr(torch.ops.onednn, "qlinear_pointwise"), reason="this torch has no such operator"
+)
 def test_largest_codes_add_up_on_this_processor_or_stock_operators_are_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -120,6 +121,7 @@ def test_largest_codes_add_up_on_this_processor_or_stock_operators_are_used(
         products.sums_are_exact.cache_clear()
 
 
-def test_a_weight_of_zeros_gives_zeros(operators: str) -> None:
+@pytest.mark.usefixtures("operators")
+def test_a_weight_of_zeros_gives_zeros() -> None:
     x, weight, _ = make_tensors()
     assert not Int8Product(torch.zeros_like(weight))(x.bfloat16()).any()

@@ -26,6 +26,8 @@ INSTRUCTIONS = {  # what makes a difference to products of matrices, by its name
     "hw.optional.arm.FEAT_I8MM": "NEON I8MM",
 }
 PACKAGES = ("torch", "pocket-tts")
+PACKAGE = Path(__file__).parents[2]
+THIS_FILE = Path(__file__).relative_to(PACKAGE).as_posix()
 
 
 def describe_machine() -> dict[str, str]:
@@ -49,23 +51,23 @@ def instructions(features: Iterable[str]) -> str:
     return ", ".join(name for feature, name in INSTRUCTIONS.items() if feature in known) or "plain"
 
 
-def commit(folder: Path = Path(__file__).parent) -> str:
-    """The commit of the checkout that this runs from, `with changes` when its code was changed;
-    else the version of the package."""
-    git = ("git", "-C", str(folder))
+def commit(package: Path = PACKAGE) -> str:
+    """The commit of the checkout that this runs from, `with changes` when the package was changed;
+    else its version: a checkout around an installed package, such as one with a `.venv` in it, is
+    of something else, and does not track this file."""
     try:
-        found = subprocess.run(
-            [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-        )
-        changes = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        _git(package, "ls-files", "--error-unmatch", THIS_FILE)
+        found = _git(package, "rev-parse", "--short", "HEAD")
+        changes = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ".")
     except (OSError, subprocess.CalledProcessError):
         return f"version {_version('pocket-batch')}"
-    return found.stdout.strip() + " with changes" * bool(changes.stdout.strip())
+    return found + " with changes" * bool(changes)
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git prints in a folder."""
+    command = ["git", "-C", str(folder), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _version(package: str) -> str:

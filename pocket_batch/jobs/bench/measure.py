@@ -115,8 +115,11 @@ def precisions_named(name: str) -> tuple[Precision, ...]:
     return tuple(precision for precision in known if precision == name)
 
 
-def measure(plan: Plan, watch: Watch, skip: Callable[[str], None]) -> Measurement:
-    """Measure; `watch` is told how far it is, `skip` which books are left out.
+def measure(
+    plan: Plan, watch: Watch, skip: Callable[[str], None], told: Callable[[str], None]
+) -> Measurement:
+    """Measure; `watch` is told how far it is, `skip` which books are left out, and `told` gets a
+    sentence after each alternation.
 
     Raises:
         ModelUnavailableError: there is no such model, or pocket-tts is not installed.
@@ -144,7 +147,7 @@ def measure(plan: Plan, watch: Watch, skip: Callable[[str], None]) -> Measuremen
         frame_rate = _frame_rate(engine)
         few = subset(lines, round(REFERENCE_AUDIO_S * frame_rate))
         texts = [few if side.is_reference else lines for side in sides]
-        _alternate(plan.repeats, list(zip(sides, workers, texts, strict=True)), watch)
+        _alternate(plan.repeats, list(zip(sides, workers, texts, strict=True)), watch, told)
     num_frames = sum(line.num_frames for line in lines)
     return Measurement(plan, machine, prepared.is_made_up, num_frames, frame_rate, sides)
 
@@ -214,7 +217,10 @@ def _loaded(worker: WorkerProcess, name: str, plan: Plan, prepared: Prepared) ->
 
 
 def _alternate(
-    repeats: int, speakers: list[tuple[SideResult, WorkerProcess, list[Line]]], watch: Watch
+    repeats: int,
+    speakers: list[tuple[SideResult, WorkerProcess, list[Line]]],
+    watch: Watch,
+    told: Callable[[str], None],
 ) -> None:
     """Fill the results with passes; before them, each side speaks a little that does not count.
 
@@ -227,10 +233,11 @@ def _alternate(
         for side, worker, lines in speakers[:: -1 if alternation % 2 else 1]:
             what = f"{side.name}, {alternation + 1} of {repeats}"
             watch(what, 0, len(lines))
-            told = partial(watch, what, total=len(lines))
-            found = _speak(worker, lines, told)
+            found = _speak(worker, lines, partial(watch, what, total=len(lines)))
             side.passes.append(Pass(**found["pass"]))
             side.peak_bytes = found["peak_bytes"]
+        speeds = ", ".join(f"{side.name} {side.x_realtime[-1]:.2f}" for side, _, _ in speakers)
+        told(f"Alternation {alternation + 1} of {repeats}: {speeds} times real time.")
 
 
 def _speak(worker: WorkerProcess, lines: list[Line], told: Callable[[int], None]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def as_dict(found: Measurement) -> dict[str, Any]:
 
 def as_text(found: Measurement, memory: bool = False) -> str:
     """For a terminal: what ran where, then tables with columns in line."""
-    parts = [_about(found), *(aligned(table) for _, table in _tables(found, memory))]
-    return "\n\n".join(parts)
+    tables = [f"{heading}:\n{aligned(table)}" for heading, table in _tables(found, memory)]
+    return "\n\n".join([_about(found), *tables, *_remarks(found)])
 
 
 def as_markdown(found: Measurement, memory: bool = False) -> str:
@@ -69,7 +69,7 @@ def _about(found: Measurement) -> str:
     work = (
         f"{plan.num_utterances:,} {texts}, {audio_s:,.0f} s of audio, lengths forced; {kind} "
         f"{plan.model}; lanes x rows {plan.lanes} x {slots}; alternations: {plan.repeats}; "
-        "median (smallest to largest)."
+        f"{'median' if plan.repeats == 1 else 'median (smallest to largest)'}."
     )
     where = (
         f"{machine['processor']} ({machine['instructions']}), {machine['cores']} cores, load "
@@ -79,13 +79,24 @@ def _about(found: Measurement) -> str:
     return f"{work}\n{where}"
 
 
+def _remarks(found: Measurement) -> list[str]:
+    """What to know before the figures are believed."""
+    ours = [side for side in found.sides if not side.is_reference]
+    enough = max((2 * found.plan.lanes * side.num_slots for side in ours), default=0)
+    is_thin = any(rows_in_a_step(side) < side.num_slots / 2 for side in ours)
+    if not is_thin or found.plan.num_utterances >= enough:
+        return []
+    return [f"Too few utterances to fill the batch; {enough} or more tell more."]
+
+
 def _tables(found: Measurement, memory: bool) -> list[tuple[str, Table]]:
     """Each with its heading."""
     ours = [side for side in found.sides if not side.is_reference]
+    frame_ms = 1000 / found.frame_rate
     tables = [
-        ("Speed", _speed(found)),
-        ("Processor time of a frame of 80 ms, in milliseconds", _parts(ours)),
-        ("A process", _processes(found.sides)),
+        ("Speed, in seconds of audio a second", _speed(found)),
+        (f"Milliseconds of processor time a frame of {frame_ms:.0f} ms", _parts(ours)),
+        ("A process, its memory in MB", _processes(found.sides)),
     ]
     if memory:
         tables.append(("Resident memory in MB after so much of the texts", _memory(ours)))
@@ -154,11 +165,11 @@ def _memory(ours: list[SideResult]) -> Table:
 
 
 def _shown(values: list[float]) -> str:
-    """`11.3 (10.9 to 11.8)`, with a digit more below ten."""
+    """`11.3 (10.9 to 11.8)`, with a digit more below ten; `11.3` of one value."""
     found = spread(values)
     digits = 1 if found["median"] >= 10 else 2
     median, low, high = (f"{found[key]:.{digits}f}" for key in ("median", "min", "max"))
-    return f"{median} ({low} to {high})"
+    return f"{median} ({low} to {high})" if len(values) > 1 else median
 
 
 def _side(found: Measurement, side: SideResult) -> dict[str, Any]:
