@@ -292,6 +292,9 @@ class Helped(Counting):
 
     helper: Helper
 
+    def step(self) -> list[Row]:
+        return [] if self.num_wanted else super().step()  # all rows together
+
     def output(self, row: Row) -> Output:
         assert self.helper.has_helped.wait(30)
         return super().output(row)
@@ -353,4 +356,6 @@ def test_a_batch_that_cannot_be_emptied_lets_nobody_wait_for_ever() -> None:
     rows = [[make_row(f"{c}-{n}", 5) for n in range(6)] for c in range(3)]
     rows[0][1] = make_row("oom", 5)
     assert isinstance(call_at_once(lanes, rows)[0], MemoryError)
-    assert [output.key for output in lanes.run([make_row("b", 3)])] == ["b"]
+    for _ in range(Stuck.num_failures + 1):
+        (found,) = call_at_once(lanes, [[make_row("b", 3)]])
+    assert found == ["b"]
