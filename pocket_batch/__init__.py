@@ -12,9 +12,9 @@ From a program:
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pocket_batch.config import PrecisionChoice
     from pocket_batch.data import Sampling
     from pocket_batch.jobs.library import LoadedEngine
+    from pocket_batch.settings import PrecisionChoice
 
 
 def load_engine(

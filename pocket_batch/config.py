@@ -6,20 +6,16 @@ them when a file is read, so that importing this module stays cheap.
 
 import difflib
 import os
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
-from pocket_batch.data import Pauses, Precision, Sampling, Voice
+from pocket_batch.data import Voice
 from pocket_batch.errors import UsageError
+from pocket_batch.settings import AudiobookPipeline
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
-
-FileFormat = Literal["m4b", "mp3", "opus", "flac", "wav"]
-Loudness = Literal["lufs", "acx"]
-ExecutorName = Literal["auto", "ray", "local"]
-PrecisionChoice = Literal["auto", Precision]  # auto: by what this machine is good at
 
 _OPTIONS = {  # what people type for a setting
     "sampling.temperature": "--temperature",
@@ -32,75 +28,6 @@ T = TypeVar("T")
 
 # What the YAML reader lets through for dates, numbers and nesting that make no sense.
 _BAD_SCALARS = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentSettings:
-    """How text is cut into utterances, and the silence after them."""
-
-    pauses: Pauses
-    min_words: int = 4
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSettings:
-    """Bounds of the reading rate outside which an utterance is suspect."""
-
-    min_letters_per_s: float = 3.0
-    max_letters_per_s: float = 40.0
-
-
-@dataclass(frozen=True, slots=True)
-class MasterSettings:
-    """Trim, fades, loudness and peak of the finished audio."""
-
-    loudness: Loudness = "lufs"
-    target_lufs: float = -23.0
-    true_peak_dbtp: float = -1.0
-    trim_below_peak_db: float = 45.0
-    keep_ms: int = 40
-    fade_ms: int = 8
-    lead_in_ms: int = 500
-
-
-@dataclass(frozen=True, slots=True)
-class WriteSettings:
-    """The kind of file and its encoding. A bit rate of None is what suits the format."""
-
-    format: FileFormat = "m4b"
-    split_chapters: bool = False
-    bitrate_kbps: int | None = None
-    system_ffmpeg: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutorSettings:
-    """Where the work is done. `workers` of None means as many as fit."""
-
-    name: ExecutorName = "auto"
-    workers: int | None = None
-    cores_per_worker: int = 2
-    address: str = ""
-    item_timeout_s: float = 120.0
-    start_timeout_s: float = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class AudiobookPipeline:
-    """A whole pipeline file. No voice and no model: what suits the language and is here."""
-
-    pipeline: Literal["audiobook"]
-    stages: tuple[str, ...]
-    segment: SegmentSettings
-    voice: str | None = None
-    model: str | None = None
-    precision: PrecisionChoice = "auto"
-    sampling: Sampling = field(default_factory=Sampling)
-    seed: int = 0
-    check: CheckSettings = field(default_factory=CheckSettings)
-    master: MasterSettings = field(default_factory=MasterSettings)
-    write: WriteSettings = field(default_factory=WriteSettings)
-    executor: ExecutorSettings = field(default_factory=ExecutorSettings)
 
 
 def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipeline:

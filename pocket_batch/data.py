@@ -14,11 +14,18 @@ class Block:
 
     `text` is plain Unicode, white space folded to single spaces; empty for a scene break.
     `where` names the place in the source, such as `OEBPS/ch3.xhtml:12` (file and line).
+    `language` is a BCP 47 tag where it differs from the book's, `voice` the name of a voice where
+    another than the narrator speaks. `pause_after_ms` is the silence the source asks for, instead
+    of what suits the kind. `continues` tells that the paragraph goes on in the next block.
     """
 
     kind: BlockKind
     text: str
     where: str = ""
+    language: str = ""
+    voice: str = ""
+    pause_after_ms: int | None = None
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,32 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Respelling:
+    """How something written is to be said: an entry of a lexicon.
+
+    `written` is a word or phrase that is matched as a whole, or a regular expression; `spoken` is
+    what is read instead. `language` is a primary BCP 47 tag, empty for any. `match_case` of None
+    is: if `written` has a capital. `ipa` is a pronunciation in the International Phonetic
+    Alphabet, for engines that take it; others read `spoken`.
+    """
+
+    written: str
+    spoken: str = ""
+    language: str = ""
+    is_regex: bool = False
+    match_case: bool | None = None
+    ipa: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Book:
     """A book as the reader found it: metadata, chapters, and what was left out.
 
     `id` is the SHA-256 of the source file. `language` is a BCP 47 tag or empty when undeclared.
     `date` is as declared (usually `YYYY` or `YYYY-MM-DD`). `warnings` are sentences for the user
     about flaws that were repaired or ignored; `has_gaps` is set when text that the book promises
-    (a spine document) could not be read.
+    (a spine document) could not be read. `lexicon` is what the book itself says about how its words
+    are pronounced.
     """
 
     id: str
@@ -77,6 +103,7 @@ class Book:
     dropped: tuple[Dropped, ...] = ()
     warnings: tuple[str, ...] = ()
     has_gaps: bool = False
+    lexicon: tuple[Respelling, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

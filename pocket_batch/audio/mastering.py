@@ -11,8 +11,8 @@ import numpy as np
 from pocket_batch.audio.ffmpeg import find_ffmpeg
 from pocket_batch.audio.limiter import Limiter
 from pocket_batch.audio.pcm import FULL_SCALE, Pcm, bounded_chunks, to_float, to_int16
-from pocket_batch.config import MasterSettings
 from pocket_batch.errors import OutputError
+from pocket_batch.settings import MasterSettings
 
 WINDOW_MS = 5  # resolution at which silence is found
 SILENT_DBFS = -70.0  # an utterance that never gets louder has no speech in it

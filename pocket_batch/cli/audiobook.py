@@ -26,16 +26,10 @@ from typing import Any, get_args
 
 from pocket_batch.cli.show import FORMATS as LOG_FORMATS
 from pocket_batch.cli.show import make_reporter
-from pocket_batch.config import (
-    AudiobookPipeline,
-    ExecutorName,
-    FileFormat,
-    Loudness,
-    load_pipeline,
-    parse_assignment,
-)
+from pocket_batch.config import load_pipeline, parse_assignment
 from pocket_batch.data import Choices, Cover
 from pocket_batch.errors import InputError, UsageError
+from pocket_batch.settings import AudiobookPipeline, ExecutorName, FileFormat, Loudness
 
 MAX_CHAPTERS = 100_000
 _ALIASES = {"m4a": "m4b"}

@@ -16,11 +16,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import get_args
 
-from pocket_batch.config import PrecisionChoice, cache_folder
+from pocket_batch.config import cache_folder
 from pocket_batch.data import Precision
 from pocket_batch.errors import OutputError
 from pocket_batch.manifest import content_key, write_atomic
 from pocket_batch.models.cpu import Cpu, Measured, read_cpu
+from pocket_batch.settings import PrecisionChoice
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pocket_batch.config import AudiobookPipeline
 from pocket_batch.data import Book, Choices, Failure, Suspect, Utterance
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
@@ -34,6 +33,7 @@ from pocket_batch.jobs.speak import choose_executor, finished, remove_damaged, s
 from pocket_batch.jobs.voice import Speaker, choose_speaker, fetch, recording_warnings
 from pocket_batch.manifest import Manifest, WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import check_source
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Joiner, Master, Mastered
@@ -66,7 +66,7 @@ def run_audiobook(
     check_stages(job.pipeline)
     check_source(job.source)
     started = time.monotonic()
-    book = read_chosen(job.source, job.choices)
+    book = read_chosen(job.source, job.choices, job.pipeline.read)
     speaker = _choose(job, book, reporter)
     fetch(speaker, reporter, should_stop)
     wanted = fingerprint(book.id, job.pipeline, job.choices, speaker)
@@ -286,7 +286,7 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     """
     check_stages(job.pipeline)
     check_source(job.source)
-    book = read_chosen(job.source, job.choices)
+    book = read_chosen(job.source, job.choices, job.pipeline.read)
     speaker = _choose(job, book, reporter)
     check_voice(speaker, reporter)
     plan = plan_audiobook(job.source, book, speaker, job.pipeline)

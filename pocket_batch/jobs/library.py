@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 
-from pocket_batch.config import PrecisionChoice, load_pipeline
+from pocket_batch.config import load_pipeline
 from pocket_batch.data import Block, Chapter, EngineSpec, Precision, Sampling, Segment, Voice
 from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import Engine, EngineError, Progress, Samples, make_engine
@@ -13,6 +13,7 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.plan import make_requests
 from pocket_batch.jobs.voice import named_voice
 from pocket_batch.models.presets import model_for_language
+from pocket_batch.settings import PrecisionChoice
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.segment import SegmentText
 

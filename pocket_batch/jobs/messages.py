@@ -3,7 +3,6 @@
 from collections import Counter
 from pathlib import Path
 
-from pocket_batch.config import AudiobookPipeline
 from pocket_batch.data import Book, Failure
 from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
@@ -19,6 +18,7 @@ from pocket_batch.jobs.voice import Speaker
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.check import Check
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from pocket_batch.config import AudiobookPipeline, nearest
+from pocket_batch.config import nearest
 from pocket_batch.data import (
     Book,
     Choices,
@@ -20,6 +20,7 @@ from pocket_batch.engine.base import Engine
 from pocket_batch.errors import InputError, UsageError
 from pocket_batch.jobs.voice import Speaker
 from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
+from pocket_batch.settings import AudiobookPipeline, ReadSettings
 from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.read import Read
@@ -71,14 +72,14 @@ def check_stages(pipeline: AudiobookPipeline) -> None:
         )
 
 
-def read_chosen(source: Path, choices: Choices) -> Book:
+def read_chosen(source: Path, choices: Choices, settings: ReadSettings) -> Book:
     """Read a book: the chapters that are wanted, with what the user says instead of its own.
 
     Raises:
         InputError: the book is refused.
         UsageError: a chapter that was asked for does not exist.
     """
-    (book,) = Read(choices.chapters).run([source])
+    (book,) = Read(settings, choices.chapters).run([source])
     return replace(
         book,
         title=choices.title or book.title,

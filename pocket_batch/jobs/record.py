@@ -10,12 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pocket_batch.config import AudiobookPipeline, as_dict
+from pocket_batch.config import as_dict
 from pocket_batch.data import Choices
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError, writing
 from pocket_batch.jobs.voice import Speaker
 from pocket_batch.manifest import WorkFolder, content_key, write_atomic
+from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import sha256_of_file
 
 _PACKAGES = (

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pocket_batch.audio.flac import decode_flac
-from pocket_batch.config import ExecutorSettings
 from pocket_batch.data import Failure, Request, Utterance, Voice
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import AudioError, StoppedError
@@ -18,6 +17,7 @@ from pocket_batch.executors.base import (
     make_executor,
 )
 from pocket_batch.manifest import Manifest, WorkFolder
+from pocket_batch.settings import ExecutorSettings
 
 # Ray is up after five to seven seconds on two cores; work that is over by then runs here.
 RAY_START_S = 7.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pocket_batch.config import AudiobookPipeline, load_voices
+from pocket_batch.config import load_voices
 from pocket_batch.data import EngineSpec, Sampling, Voice
 from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import Engine, make_engine
@@ -24,6 +24,7 @@ from pocket_batch.models.presets import (
     load_presets,
     model_for_language,
 )
+from pocket_batch.settings import AudiobookPipeline
 
 if TYPE_CHECKING:
     from pocket_batch.engine.states import VoiceStates

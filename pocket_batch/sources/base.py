@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pocket_batch.data import Book
 from pocket_batch.errors import InputError
+from pocket_batch.settings import ReadSettings
 
 SOURCES = {
     ".epub": "pocket_batch.sources.epub:read_epub",
@@ -17,15 +18,17 @@ SOURCES = {
     ".markdown": "pocket_batch.sources.markdown:read_markdown",
 }
 
+AS_USUAL = ReadSettings()
 
-def read_book(path: Path) -> Book:
-    """Read a book with the source for its suffix.
+
+def read_book(path: Path, settings: ReadSettings = AS_USUAL) -> Book:
+    """Read a book with the source for its suffix. `settings` say what of it is spoken.
 
     Raises:
         InputError: there is no such file, no source for its suffix, or the source refuses it.
     """
     module, _, function = SOURCES[check_source(path)].partition(":")
-    book = getattr(import_module(module), function)(path)
+    book = getattr(import_module(module), function)(path, settings)
     assert isinstance(book, Book)
     if book.title.isprintable():
         return book

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pocket_batch.data import Book, Chapter, Dropped
 from pocket_batch.errors import InputError
+from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.archive import Archive
 from pocket_batch.sources.base import sha256_of_file
 from pocket_batch.sources.chapters import (
@@ -23,7 +24,7 @@ from pocket_batch.sources.toc import read_navigation
 MIMETYPE = b"application/epub+zip"
 
 
-def read_epub(path: Path) -> Book:
+def read_epub(path: Path, settings: ReadSettings) -> Book:
     """Read an EPUB.
 
     Flaws that leave the text readable become warnings; a document of the spine that cannot be

@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 
 from pocket_batch.data import Book
 from pocket_batch.errors import InputError
+from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.base import sha256_of_file
 from pocket_batch.sources.blocks import read_blocks
 from pocket_batch.sources.chapters import build_chapters, cut_into_parts, omit_by_title
@@ -24,19 +25,19 @@ LIST_ITEM = re.compile(r"^[ \t]*-[ \t]+(.+)$")
 LINE = "data-source-line"
 
 
-def read_markdown(path: Path) -> Book:
+def read_markdown(path: Path, settings: ReadSettings) -> Book:
     """Read a Markdown file; headings make the chapters, YAML front matter the metadata.
 
     Raises:
         InputError: the file is empty, no text, or says nothing.
     """
     text, warnings = read_characters(path)
-    settings, body, num_lines = split_front_matter(text)
+    facts, body, num_lines = split_front_matter(text)
     flow = Flow()
     root = _parse(body, path.name, num_lines)
     flow.append(path.name, read_blocks(root, path.name, plan_omissions(root, [])))
     headings = [piece for piece in flow.pieces if piece.rank == 1]
-    title = _first(settings, "title") or (headings[0].text if len(headings) == 1 else path.stem)
+    title = _first(facts, "title") or (headings[0].text if len(headings) == 1 else path.stem)
     settle_omissions(flow, warnings)
     parts = cut_into_parts(flow, (), title, warnings)
     omit_by_title(parts, flow)
@@ -47,12 +48,12 @@ def read_markdown(path: Path) -> Book:
         id=sha256_of_file(path),
         title=title,
         chapters=chapters,
-        authors=tuple(settings.get("author", ()) or settings.get("authors", ())),
-        language=_first(settings, "language") or _first(settings, "lang"),
-        date=_first(settings, "date"),
-        publisher=_first(settings, "publisher"),
-        series=_first(settings, "series"),
-        description=_first(settings, "description"),
+        authors=tuple(facts.get("author", ()) or facts.get("authors", ())),
+        language=_first(facts, "language") or _first(facts, "lang"),
+        date=_first(facts, "date"),
+        publisher=_first(facts, "publisher"),
+        series=_first(facts, "series"),
+        description=_first(facts, "description"),
         dropped=list_dropped(flow),
         warnings=tuple(warnings),
     )
@@ -67,15 +68,15 @@ def split_front_matter(text: str) -> tuple[dict[str, list[str]], str, int]:
     match = FRONT_MATTER.match(text)
     if match is None:
         return {}, text, 0
-    settings: dict[str, list[str]] = {}
+    facts: dict[str, list[str]] = {}
     name = ""
     for line in match.group(1).splitlines():
         if setting := SETTING.match(line):
             name = setting.group(1).lower()
-            settings[name] = _values(setting.group(2).strip())
+            facts[name] = _values(setting.group(2).strip())
         elif name and (item := LIST_ITEM.match(line)):
-            settings[name].append(_unquoted(item.group(1)))
-    return settings, text[match.end() :], match.group(0).count("\n")
+            facts[name].append(_unquoted(item.group(1)))
+    return facts, text[match.end() :], match.group(0).count("\n")
 
 
 def _values(value: str) -> list[str]:
@@ -91,8 +92,8 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _first(settings: dict[str, list[str]], name: str) -> str:
-    return next(iter(settings.get(name, ())), "")
+def _first(facts: dict[str, list[str]], name: str) -> str:
+    return next(iter(facts.get(name, ())), "")
 
 
 def _parse(body: str, name: str, num_lines_before: int) -> Element:

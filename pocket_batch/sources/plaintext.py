@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pocket_batch.data import Book
 from pocket_batch.errors import InputError
+from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.base import sha256_of_file
 from pocket_batch.sources.chapters import build_chapters, cut_into_parts, omit_by_title
 from pocket_batch.sources.encoding import decode
@@ -32,7 +33,7 @@ LANGUAGES = {
 }
 
 
-def read_plaintext(path: Path) -> Book:
+def read_plaintext(path: Path, settings: ReadSettings) -> Book:
     """Read a text file; hard-wrapped lines are joined, Project Gutenberg's additions left out.
 
     Raises:

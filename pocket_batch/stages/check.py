@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from pocket_batch.config import CheckSettings
 from pocket_batch.data import Failure, Suspect, Utterance
+from pocket_batch.settings import CheckSettings
 
 # Below this many letters the silence around the words outweighs the words.
 MIN_LETTERS = 12

@@ -16,10 +16,10 @@ from pocket_batch.audio.loudness import integrated_lufs, rms_db
 from pocket_batch.audio.mastering import silence, utterance_piece
 from pocket_batch.audio.measure import Measurement, combined, measure
 from pocket_batch.audio.pcm import Pcm
-from pocket_batch.config import MasterSettings
 from pocket_batch.data import Failure, MasteredChapter, ScriptChapter, ScriptLine, Utterance
 from pocket_batch.errors import AudioError, DamagedAudioError
 from pocket_batch.manifest import Manifest, WorkFolder
+from pocket_batch.settings import MasterSettings
 
 SPAN_LINES = 128  # about ten minutes of speech
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pocket_batch.data import Book, Chapter
 from pocket_batch.errors import UsageError
+from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.base import read_book
 
 
@@ -14,7 +15,8 @@ class Read:
 
     name = "read"
 
-    def __init__(self, chapters: frozenset[int] = frozenset()) -> None:
+    def __init__(self, settings: ReadSettings, chapters: frozenset[int] = frozenset()) -> None:
+        self._settings = settings
         self._chapters = chapters
 
     def run(self, items: Iterable[Path]) -> Iterator[Book]:
@@ -25,7 +27,7 @@ class Read:
             UsageError: a chapter that was asked for does not exist.
         """
         for path in items:
-            book = read_book(path)
+            book = read_book(path, self._settings)
             yield replace(book, chapters=_selected(book.chapters, self._chapters, path))
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from pocket_batch.config import SegmentSettings
 from pocket_batch.data import Chapter, Segment
+from pocket_batch.settings import SegmentSettings
 from pocket_batch.text.segment import segment_chapter
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from pocket_batch.audio.loudness import gain_to_target, integrated_lufs, rms_db
 from pocket_batch.audio.measure import combined
 from pocket_batch.audio.pcm import Pcm
-from pocket_batch.config import AudiobookPipeline
 from pocket_batch.data import Book, ScriptChapter, Voice
 from pocket_batch.errors import AudioError
 from pocket_batch.outputs.audiobook import (
@@ -15,6 +14,7 @@ from pocket_batch.outputs.audiobook import (
     WrittenFile,
     write_audiobook,
 )
+from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.master import Joiner, Mastered
 
 # ACX submission requirements: RMS -23 to -18 dB, peak at most -3 dB, MP3 192 kbit/s at 44.1 kHz.

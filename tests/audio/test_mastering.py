@@ -12,8 +12,8 @@ from pocket_batch.audio.loudness import gain_to_target, integrated_lufs
 from pocket_batch.audio.mastering import gained, silence, speech_bounds, utterance_piece
 from pocket_batch.audio.measure import combined, measure
 from pocket_batch.audio.pcm import to_float, to_int16
-from pocket_batch.config import MasterSettings
 from pocket_batch.errors import AudioError
+from pocket_batch.settings import MasterSettings
 
 RATE_HZ = 24_000
 SETTINGS = MasterSettings(keep_ms=40, fade_ms=8)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pocket_batch.config import CheckSettings
 from pocket_batch.data import Failure, Utterance
+from pocket_batch.settings import CheckSettings
 from pocket_batch.stages.check import Check
 
 TEXT = "Twenty letters, all in all."
