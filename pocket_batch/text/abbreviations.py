@@ -1,18 +1,15 @@
-"""English abbreviations, initials and Roman numerals."""
+"""English abbreviations and initials."""
 
 import re
 from collections.abc import Iterable
 
-from pocket_batch.text.numbers_en import cardinal, ordinal
 from pocket_batch.text.tables_en import (
+    BARE_BEFORE_NAMES,
     BARE_TITLES,
     BEFORE_NUMBER,
     FINAL,
     INNER,
     NO_STREET_NAMES,
-    NUMBERED,
-    RANKS,
-    RULERS,
     STARTERS,
     TITLES,
 )
@@ -22,16 +19,11 @@ def _any_of(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-_NUMERAL = (
-    r"(?=[IVXLC]+\b)(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})(?<=[IVXLC])"
-)
-
-_LOWER_NUMERAL = (
-    r"(?=[ivxlc]+\b)(?:xc|xl|l?x{0,3}|c{1,3}(?:xc|xl|l?x{0,3}))(?:ix|iv|v?i{0,3})(?<=[ivxlc])"
-)
-
 # `Mr. Darcy`, `Mrs Bennet` -> `Mister Darcy`, `Missus Bennet`
-_TITLE = re.compile(rf"\b(?:({_any_of(TITLES)})\.(?=\s)|({_any_of(BARE_TITLES)})\b\.?)")
+_TITLE = re.compile(
+    rf"\b(?=[A-Z])(?:({_any_of(TITLES)})\.(?=\s(?!\d))|({_any_of(BARE_TITLES)})\b\.?"
+    rf"|({_any_of(BARE_BEFORE_NAMES)})(?= [A-Z][a-z]))"
+)
 # `Dr. Hill`, `Dr Hill` -> `Doctor Hill`; `12 Elm Dr.` -> `12 Elm Drive`
 _DR = re.compile(r"\b(?P<before>[A-Z][a-z]+ )?(?i:(?<=\s)dr|(?<=[\"'(])Dr|^dr)\b(?P<dot>\.?)")
 # `St. Ives` -> `Saint Ives`; `Elm St.` -> `Elm Street`
@@ -39,7 +31,7 @@ _ST = re.compile(r"\b(?P<before>[\w']+[.,]? )?(?P<st>Sts?)\b(?P<dot>\.?)(?=(?P<a
 # `e.g. this`, `cats vs. dogs` -> `for example this`, `cats versus dogs`
 _INNER = re.compile(
     r"\b(?:([eE]\.\s?g|[iI]\.\s?e)\.(,?)"
-    rf"|(?<=\s)({_any_of(set(INNER) - {'e.g', 'i.e'})})\.(,?)(?=\s))"
+    rf"|(?:(?<=\s)|^|(?<=\())({_any_of(set(INNER) - {'e.g', 'i.e'})})\.(,?)(?=\s))"
 )
 # `No. 4`, `pp. 3`, `vol. ii.`, `c. 1850` -> `number 4`, ...
 _LONG_BEFORE_NUMBER = [short for short in BEFORE_NUMBER if len(short) > 1]
@@ -49,36 +41,21 @@ _BEFORE_NUMBER = re.compile(
 )
 # `etc.`, `&c.`, `Jr.`, `Brown & Co.` -> the words, with the stop when a sentence ends there
 _FINAL = re.compile(rf"(?<![\w.])({_any_of(FINAL)})\.(?=(?P<rest>.{{0,24}}))", re.IGNORECASE)
-# `U.S.A.`, `B.C.`, `Ph.D.`, `p.m.` -> `USA`, `BC`, `PhD`, `PM`
+# `U.S.A.`, `B.C.`, `Ph.D.`, `p.m.`, `a.k.a.` -> `USA`, `BC`, `PhD`, `PM`, `AKA`
 _DOTTED = re.compile(
-    r"(?<![\w.])(?:(?P<half>[ap])\.\s?m\.|(?P<capitals>(?:[A-Z]\.){2,}"
+    r"(?<![\w.])(?:(?P<half>[ap])\.\s?m\.|(?P<low>a\.k\.a\.|p\.s\.|r\.s\.v\.p\.)|(?P<capitals>(?:[A-Z]\.){2,}"
     r"|(?:[A-Z]\.)+[A-Z](?![\w.])|Ph\.\s?D\.|[MD]\. D\.|B\. C\.|A\. D\.))(?=(?P<rest>.{0,24}))"
 )
 # `J. R. R. Tolkien`, `John F. Kennedy` -> without stops
 _INITIALS = re.compile(r"\b(?<!\w\. )(?<!\.)(?:[A-Z]\. ?){2,9}(?=([A-Z][a-z]+))")
+# `John F. Kennedy` -> `John F Kennedy`
 _MIDDLE_INITIAL = re.compile(r"\b([A-Z][a-z]+ [A-HJ-Z])\.(?= ([A-Z][a-z]+))")
-# `Chapter IV` -> `Chapter four`, `vol. ii` -> `volume two`
-_NUMBERED = re.compile(
-    rf"\b(?P<word>(?i:{NUMBERED})\.?) (?P<numeral>{_NUMERAL}|{_LOWER_NUMERAL})\b"
-    r"(?=(?P<rest>.{0,5}))"
-)
-# `Louis XIV` -> `Louis the Fourteenth`
-_RULER = re.compile(
-    rf"\b(?P<rank>(?:{RANKS}) )?(?P<name>{RULERS}|{RULERS.upper()}) "
-    rf"(?P<numeral>{_NUMERAL})\b(?=(?P<rest>.{{0,2}}))"
-)
-# `Rocky II`, `World War II` -> `Rocky two`; a lone `I`, `V` or `X` never
-_NAMED = re.compile(r"(?<=[A-Z][a-z]{2})(\w* )(II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XVI{0,3})\b")
-# a line that is `IV` or begins `IV. The River`
-_LEADING = re.compile(rf"^({_NUMERAL})(?=\.?$|\. |: |, |…)")
-_LONE = re.compile(rf"^{_NUMERAL}(?=\.?$)")
 _SHORT_WORDS = {name.rsplit(" ")[-1] for name in (*INNER, *BEFORE_NUMBER, *FINAL, "ph")}
-_CLAIMS_I = re.compile(r"^(?:['.,:;)\]\"?!]|$| (?:of|and|to)\b)")
 
 
 def expand_abbreviations(text: str) -> str:
     """Write out titles, common abbreviations and dotted initials."""
-    text = _TITLE.sub(lambda m: TITLES[m[1] or m[2]], text)
+    text = _TITLE.sub(lambda m: TITLES[m[1] or m[2] or m[3]], text)
     if "St" in text:
         text = _ST.sub(_say_st, text)
     if "Dr" in text or "dr." in text:
@@ -134,7 +111,7 @@ def _say_st(match: re.Match[str]) -> str:
 
 
 def _say_dr(match: re.Match[str]) -> str:
-    before, rest = match["before"] or "", match.string[match.end() :]
+    before, rest = match["before"] or "", match.string[match.end() : match.end() + 24]
     if re.match(r" [A-Z]", rest) and not (before and rest.split()[0] in STARTERS):
         return f"{before}Doctor"
     if before and match["dot"]:
@@ -164,50 +141,13 @@ def _say_initials(match: re.Match[str]) -> str:
 
 
 def _say_dotted(match: re.Match[str]) -> str:
-    if match["half"]:
-        return f"{match['half'].upper()}M{_stop(match['rest'], starters_only=False)}"
-    capitals = match["capitals"].replace(".", "").replace(" ", "")
-    return capitals + _stop(match["rest"], starters_only=True)
+    capitals = match["capitals"] or (match["low"] or f"{match['half']}m.").upper()
+    is_dotted = match[0].endswith(".")
+    capitals = capitals.replace(".", "").replace(" ", "")
+    if not is_dotted or (not match["rest"] and not _has_letter(match.string[: match.start()])):
+        return capitals  # a line that is `01:59 p.m.` and nothing else is no sentence
+    return capitals + _stop(match["rest"], starters_only=not match["half"])
 
 
-def expand_numerals(text: str) -> str:
-    """Say Roman numerals where a word before them tells what they are; never the pronoun I."""
-    text = _NUMBERED.sub(_say_numbered, text)
-    text = _RULER.sub(_say_ruler, text)
-    return _NAMED.sub(lambda m: f"{m[1]}{cardinal(roman_value(m[2]))}", text)
-
-
-def expand_leading_numeral(text: str) -> str:
-    """Say the numeral that a heading begins with: `IV. The River` -> `Four. The River`."""
-    return _LEADING.sub(lambda m: cardinal(roman_value(m[1])).capitalize(), text)
-
-
-def expand_lone_numeral(text: str) -> str:
-    """Say a paragraph that is a numeral and nothing else: `IV.` -> `Four.`; `I.` stays."""
-    if 1 < len(text) < 9 and text[0] in "IVXLC" and text.rstrip(".") not in {"I", "L", "C"}:
-        return _LONE.sub(lambda m: cardinal(roman_value(m[0])).capitalize(), text)
-    return text
-
-
-def _say_numbered(match: re.Match[str]) -> str:
-    numeral, rest = match["numeral"], match["rest"]
-    if numeral.upper() == "I":
-        is_heading = match.start() == 0 and re.match(r" [A-Z]", rest)
-        if numeral == "i" or not (_CLAIMS_I.match(rest) or is_heading):
-            return match[0]
-    number = cardinal(roman_value(numeral.upper()))
-    return f"{match['word'].rstrip('.')} {_like(match['word'], number)}"
-
-
-def _say_ruler(match: re.Match[str]) -> str:
-    numeral, rank = match["numeral"], match["rank"] or ""
-    if numeral == "I" and not rank and not re.match(r"['.;:)]|$", match["rest"]):
-        return match[0]
-    return f"{rank}{match['name']} the {ordinal(roman_value(numeral)).title()}"
-
-
-def roman_value(numeral: str) -> int:
-    """Read a Roman numeral: `XIV` -> 14."""
-    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in numeral]
-    following = [*values[1:], 0]
-    return sum(-v if v < after else v for v, after in zip(values, following, strict=True))
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))

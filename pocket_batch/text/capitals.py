@@ -2,18 +2,22 @@
 
 import re
 
+from pocket_batch.text.placeholders import WORD
 from pocket_batch.text.tables_en import ACRONYMS
 
-_WORD = r"[A-Z][A-Z'.-]*"
+_WORD = rf"(?:{WORD}|[A-Z][A-Z'.-]*)"
 # `IT WAS THE MIDDLE of the night` -> `It was the middle of the night`
 _RUN = rf"[\"'(\[]*{_WORD}(?:[,;:.!?]?[ —]+[\"']?(?:{_WORD}|&))+(?![a-z])"
 _OPENING = re.compile(f"^{_RUN}")
 _ANY_RUN = re.compile(rf"(?<![\w'.-]){_RUN}")
+# `DR`, but not `I A`
 _LONG_CAPITALS = re.compile(r"[A-Z]{2}")
 # `it was. "the end` -> the places of `i` and `t`
 _SENTENCE_START = re.compile(r"(?:^[\"'(\[]*|[.!?][ —]+[\"']?)[a-z]")
-_TOKEN = re.compile(r"[A-Z][A-Z']*")
+# `MR. DARCY'S` -> `MR`, `DARCY'S`
+_TOKEN = re.compile(rf"{WORD}|[A-Z][A-Z']*")
 _NUMERAL = re.compile(r"[IVXLC]{1,7}")
+# `BBC` has none
 _VOWEL = re.compile(r"[AEIOUY]")
 _CONSONANT_WORDS = {"MR": "Mr", "MRS": "Mrs", "DR": "Dr", "ST": "St", "MS": "Ms"}
 
@@ -47,6 +51,8 @@ def _lower_run(run: str, names: set[str]) -> str:
 
 def _lower(match: re.Match[str], names: set[str]) -> str:
     word = match[0]
+    if not word.isupper():
+        return word  # a word of a lexicon
     if word in _CONSONANT_WORDS:
         return _CONSONANT_WORDS[word]
     if word in ACRONYMS or word == "I" or word.startswith("I'"):

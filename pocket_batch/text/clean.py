@@ -3,16 +3,25 @@
 import re
 import unicodedata
 
-# Nothing to hear: soft hyphen, zero-width space and joiners, direction marks, word joiner, BOM.
-_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+# Nothing to hear: soft hyphen, zero-width space and joiners, direction marks, word joiner, BOM,
+# variation selectors, the mark that the rules for figures use.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ue000\x00-\x08"
+    "\x0e-\x1b\x7f]"
+)
+# the few of them that are ASCII
+_HAS_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
+# Ornaments and marks of printers that nobody reads aloud.
+DECORATION = "†‡¶•‣▪●■◦❦☙⁂※™®⁃∙◆◇◊○□▲△▼▽►▶◄◀▸▹★☆✦✧✪✫✯❧❡❖✠✻✽✿❀❁❂❃❉❊℠℗❥⸙♪♫♩♬═─━│┃"
 
 _ONE_FOR_ONE = str.maketrans(
     {
         **dict.fromkeys("“”„‟«»〝〞＂", '"'),
         **dict.fromkeys("‘’‚‛ʼ‹›´`＇", "'"),
-        **dict.fromkeys("‐‑−﹣－", "-"),
+        **dict.fromkeys("‐‑﹣－", "-"),
         **dict.fromkeys("―⸺⸻﹘", "—"),
-        "⁄": "/",
+        **dict.fromkeys("⋯‥", "…"),
+        **dict.fromkeys("⁄∕", "/"),
         "ﬀ": "ff",
         "ﬁ": "fi",
         "ﬂ": "fl",
@@ -20,7 +29,9 @@ _ONE_FOR_ONE = str.maketrans(
         "ﬄ": "ffl",
         "ﬅ": "st",
         "ﬆ": "st",
-        **dict.fromkeys("†‡¶•‣▪●■◦❦☙⁂※™®", " "),
+        "℃": "°C",
+        "℉": "°F",
+        **dict.fromkeys(DECORATION, " "),
     }
 )
 
@@ -30,8 +41,10 @@ _TEX_QUOTES = re.compile(r"``|''")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_]*[^\s*_])\1(?![\w*])")
 # `## Title` -> `Title`
 _HEADING_MARK = re.compile(r"^#{1,6} ")
+# a cheap first look
+_HAS_MARK = re.compile(r"[*_#~=+]")
 # `* * *` and `~~~` -> nothing; a star between digits is a product and stays
-_ORNAMENTS = re.compile(r"(?<!\d)\*+(?!\d)|[~=#](?:\s?[~=#]){2,}")
+_ORNAMENTS = re.compile(r"(?<!\d)\*+(?!\d)|[~=#+](?:\s?[~=#+]){2,}")
 # `15_th_`, `_and so` -> without; `snake_case` stays
 _LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|(?<=\d)_(?=[a-z])")
 # `then . . . .` -> `then…`, `so…?` stays
@@ -40,6 +53,12 @@ _ELLIPSIS = re.compile(r"\s?(?:…|\.(?:\s?\.){2,})(?:\s?[.…])*")
 _TIGHT_ELLIPSIS = re.compile(r"(?<=\w…)(?=\w)")
 # `so , that` -> `so, that`
 _SPACE_BEFORE_STOP = re.compile(r"\s+([,;.])(?=[\s\"')]|$)")
+
+# the sign of minus: `−5` -> `-5`, and where it stands for a hyphen or a dash; `x − y` stays
+_MINUS = re.compile(
+    r"(?<![^\W\d_])(?<!\))−(?=[.$£€¥]?\d)|(?<=[^\W\d_]{2})−(?=[^\W\d_]{2})"
+    r"|(?<=[^\W\d_]{2} )−(?= [^\W\d_]{2})"
+)
 
 # `no---never` -> `no—never`, `Mr. ----` -> `Mr. ——`
 _HYPHEN_RUN = re.compile(r"-{2,}")
@@ -65,10 +84,13 @@ def clean(text: str) -> str:
     """
     if not text.isascii():
         text = _INVISIBLE.sub("", text).translate(_ONE_FOR_ONE)
+        text = _MINUS.sub("-", text) if "−" in text else text
         text = unicodedata.normalize("NFC", text)
-    elif "`" in text:
-        text = _TEX_QUOTES.sub('"', text).replace("`", "'")
-    if "*" in text or "_" in text or "#" in text or "~" in text or "=" in text:
+    else:
+        text = _HAS_CONTROL.sub("", text)
+        if "`" in text:
+            text = _TEX_QUOTES.sub('"', text).replace("`", "'")
+    if _HAS_MARK.search(text):
         text = _HEADING_MARK.sub("", _EMPHASIS.sub(r"\2", text))
         text = _LOOSE_UNDERSCORE.sub("", _ORNAMENTS.sub(" ", text))
     if "--" in text:

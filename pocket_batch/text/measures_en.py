@@ -1,117 +1,98 @@
-"""English money, percentages and quantities with units."""
+"""English percentages, quantities with units, feet and inches, angles."""
 
 import re
+from collections.abc import Iterable
+from itertools import pairwise
 
-from pocket_batch.text.numbers_en import FIGURE, cardinal, say
-from pocket_batch.text.tables_en import CURRENCIES, MULTIPLES, PRICED_THINGS, UNITS
+from pocket_batch.text.numbers_en import FIGURE, say
+from pocket_batch.text.units_en import PER_UNITS, UNITS
 
-_SIGNS = "".join(CURRENCIES)
-_PER = {"yr": "year", "y": "year", "mo": "month", "wk": "week", "d": "day", "h": "hour"}
 
-# `$3.50`, `US $76.3 trillion`, `¥30b`, `£1,200`, `a $5 bill`
-_MONEY = re.compile(
-    rf"(?:\b(?P<country>US|A|C|HK|NZ) ?)?(?P<sign>[{_SIGNS}])\s?(?P<figure>{FIGURE})"
-    rf"(?:\s?(?P<many>thousand|hundred|million|billion|trillion|dozen|mn|bn|[kmb])\b)?"
-    rf"(?:(?P<per>/(?:{'|'.join(_PER)})\b)|(?P<thing>[ -](?:{PRICED_THINGS})\b))?",
-    re.IGNORECASE,
-)
-# `£3 10s. 6d.`, `3s. 6d.`, `£10 5s.`
-_OLD_MONEY = re.compile(
-    r"(?:£\s?(?P<pounds>\d{1,3}(?:,?\d{3}){0,3}),? )?\b(?P<shillings>\d{1,2})s\."
-    r"(?:,? (?P<pence>\d{1,2})d\b(?P<stop>\.)?)?"
-)
-_OLD_PENCE = re.compile(r"(?<![\w.,])(\d{1,2})d(?P<stop>\.)(?=[\s,;)\"']|$)")
-# after `6d.`: the stop also ends the sentence
-_SENTENCE_END = re.compile(r"[\"')\]]*(?:$|\s+[\"'(]*[A-Z])")
-# `5p`, `50¢` -> `five pence`, `fifty cents`
-_SMALL_COIN = re.compile(r"(?<![\w.,])(\d{1,2})(p|¢)(?!\w)")
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+# `5 %`, `3‰` -> `five percent`, `three per mille`
 _PERCENT = re.compile(rf"(?<![\d.,])({FIGURE})\s?(%|‰)")
-# `12kg`, `5 ft.`, `2°C`, `41,459.00 km²`, `7.2-millimeter`
+# `12kg`, `5 ft.`, `2°C`, `41,459.00 km²`, `3 g/cm³`, `5 m s⁻¹`, `a 12-kg bag`
 _UNIT = re.compile(
-    rf"(?<![\w.])(?P<figure>{FIGURE})(?P<gap>\s?)"
-    rf"(?P<unit>{'|'.join(re.escape(u) for u in sorted(UNITS, key=len, reverse=True))})"
-    r"(?P<power>[²³]|[23](?!\w))?(?P<stop>\.(?=\s[a-z(]|[,;]))?(?![\w°²³])(?!'\w)"
+    rf"(?P<a>\b[Aa]n? )?(?<![\w.])(?P<figure>{FIGURE})(?P<gap>\s|-)?(?P<unit>{_any_of(UNITS)})"
+    rf"(?P<power>[²³]|[23](?![\w.]))?"
+    rf"(?: ?/ ?(?P<per>{_any_of(PER_UNITS)})(?P<per_power>[²³]|[23](?!\w))?"
+    r"|[ ·]?(?P<inverse>s|h|min|m|cm|kg|l|L|mol)⁻(?P<inverse_power>[¹²³]))?"
+    r"(?P<stop>\.(?=\s[a-z(]|[,;)]))?(?![\w°²³⁻])(?!'\w)"
 )
-# `12/kg` -> `12 per kilogram`
+_POWERS = {"²": "square ", "2": "square ", "³": "cubic ", "3": "cubic "}
+# `5-10 km`, `1980–1970 kg` -> `five to 10 km`, ...: quantities, never years
+_UNIT_RANGE = re.compile(
+    rf"(?<![\w.,/-])({FIGURE})\s?[-–—]\s?(?=(?:{FIGURE})[\s-]?(?:{_any_of(UNITS)})(?!\w|\.\d))"
+)
+# `12/kg`, `km/h` without a figure -> `12 per kilogram`, `kilometers per hour`
 _PER_UNIT = re.compile(r"(?<=\d)/(kg|km|lb|ml|cm|mm|oz|hr|min|sec)\b")
+# `per kg` -> `per kilogram`
+_PER_WORD = re.compile(r"(?<=\bper )(kg|km|lb|lbs|ml|cm|mm|oz|hr|min|sec|sq ft)\b")
+# `in km/h` -> `in kilometers per hour`
+_BARE_RATE = re.compile(
+    r"(?<![\w/])(?<!\d )(km|mi|m|ft|mg|g|kg)/(h|hr|s|sec|min|kg|l|L|ml|day)(?![\w/])"
+)
+# `0.5 s`, `20 s` -> seconds; `80s` is a decade
+_SECONDS = re.compile(r"(?<![\w.,])(\d+\.\d+ ?|\d{1,3} )s(?![\w'.])")
+# `5 in. long` -> `5 inches long`
+_INCHES = re.compile(rf"(?<![\w.])({FIGURE}) ?(sq\.? )?in\.(?=\s(?:[a-z(×]|\d)|[,;)])")
 # `6'2"`, `5′ 10″` -> `six feet two inches`
 _FEET = re.compile(r"(?<![\w.])(\d{1,6})\s?(?:['′]|ft\.?)\s?(\d{1,6})\s?(?:\"|″|''|in\b\.?)")
+# `5′`, `3″` -> `5 feet`, `3 inches`
 _PRIME = re.compile(r"(?<=\d)\s?([′″])")
-# `4.4x`, `10x` -> `four point four times`
+# `8' x 10'`, `6' tall` -> feet
+_BARE_FEET = re.compile(
+    r"(?<=\d)'(?= ?(?:x|×|by|tall|long|wide|high|deep|thick)\b)|(?<=[x×] \d)'|(?<=[x×] \d\d)'"
+)
+# `8 feet x 10` -> `8 feet by 10`
+_BY = re.compile(r"(?<=feet|ches) ?[x×] ?(?=\d)")
+# `a 12" ruler` -> `a 12 inch ruler`, where the mark can close no quote
+_SINGLE = re.compile(r"\b[Aa]n? [\d./,]+$")
+# `41°24'12"N`, `40°N` -> degrees, minutes, seconds, direction
+_ANGLE = re.compile(
+    r"(?<![\w.])(\d{1,3}(?:\.\d+)?)\s?°\s?(?:(\d{1,2}(?:\.\d+)?)\s?['′]\s?"
+    r"(?:(\d{1,2}(?:\.\d+)?)\s?(?:\"|″|''|′′)\s?)?(?P<far>[NSEW]\b)?|(?P<near>[NSEW]\b))"
+)
+_POINTS = {"N": "north", "S": "south", "E": "east", "W": "west"}
+# `4.4x`, `10x` -> `four point four x`
 _TIMES = re.compile(rf"(?<![\w.])({FIGURE})x(?!\w)")
 
 
+def write_out_unit_ranges(text: str) -> str:
+    """Say the lower end of a range that has its unit at the end."""
+    return _UNIT_RANGE.sub(lambda m: f"{say(m[1])} to ", text)
+
+
 def write_out_measures(text: str) -> str:
-    """Say money, percentages and units; the figures of units are said too."""
-    if any(sign in text for sign in _SIGNS) or "¢" in text:
-        text = _OLD_MONEY.sub(_say_old_money, text) if "£" in text else text
-        text = _MONEY.sub(_say_money, text)
-    text = _OLD_MONEY.sub(_say_old_money, text)
-    text = _OLD_PENCE.sub(lambda m: _pence(int(m[1])) + _stop(m), text)
-    text = _SMALL_COIN.sub(_say_small_coin, text)
-    text = _PERCENT.sub(_say_percent, text)
+    """Say percentages and units; the figures of units are said too."""
+    if "%" in text or "‰" in text:
+        text = _PERCENT.sub(_say_percent, text)
+    if "°" in text:
+        text = _ANGLE.sub(_say_angle, text)
     text = _FEET.sub(_say_feet, text)
     text = _PRIME.sub(lambda m: " feet" if m[1] == "′" else " inches", text)
+    if "'" in text:
+        text = _BARE_FEET.sub(" feet", text)
+    if '"' in text:
+        text = _say_inch_marks(text)
+    if "x" in text or "×" in text:
+        text = _BY.sub(" by ", text)
+    if "in." in text:
+        text = _INCHES.sub(_say_inches, text)
+    if "/" in text:
+        text = _BARE_RATE.sub(lambda m: f"{UNITS[m[1]][1]} per {PER_UNITS[m[2]]}", text)
+    text = _TIMES.sub(lambda m: f"{say(m[1])} x", text)
+    text = _UNIT.sub(_say_unit, text)
     text = _PER_UNIT.sub(lambda m: f" per {UNITS[m[1]][0]}", text)
-    text = _TIMES.sub(lambda m: f"{say(m[1])} times", text)
-    return _UNIT.sub(_say_unit, text)
+    text = _PER_WORD.sub(lambda m: UNITS[m[1]][0], text)
+    return _SECONDS.sub(_say_seconds, text)
 
 
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{cardinal(number)} {one if number == 1 else many}"
-
-
-def _say_money(match: re.Match[str]) -> str:
-    one, many, cent, cents = CURRENCIES[match["sign"]]
-    figure, multiple = match["figure"].rstrip(","), (match["many"] or "").lower()
-    whole, _, decimals = figure.replace(",", "").partition(".")
-    after = f" per {_PER[match['per'][1:].lower()]}" if match["per"] else ""
-    country = f"{match['country']} " if match["country"] else ""
-    if multiple:
-        multiple = MULTIPLES.get(multiple, multiple)
-        return f"{country}{say(figure)} {multiple} {one if match['thing'] else many}" + (
-            match["thing"] or after
-        )
-    if match["thing"]:
-        return f"{country}{say(figure)} {one}{match['thing']}"
-    small = decimals.rstrip("0")
-    if len(small) > 2 or (decimals and not small and not whole):
-        return f"{country}{say(figure)} {many}{after}"
-    parts = []
-    if whole and (whole.strip("0") or not small):
-        parts.append(f"{say(whole)} {one if whole == '1' else many}")
-    if small:
-        parts.append(_counted(int(small.ljust(2, "0")), cent, cents))
-    return country + " and ".join(parts) + after
-
-
-def _pence(number: int) -> str:
-    """Say old pence: 6 -> `sixpence`, 1 -> `one penny`."""
-    if number == 1:
-        return "one penny"
-    return f"{cardinal(number)}pence" if number <= 12 else f"{cardinal(number)} pence"
-
-
-def _say_old_money(match: re.Match[str]) -> str:
-    pounds, shillings, pence = match["pounds"], match["shillings"], match["pence"]
-    if not pounds and not pence:
-        return match[0]  # `in the 80s.`
-    said = [_counted(int(pounds.replace(",", "")), "pound", "pounds")] if pounds else []
-    said.append(_counted(int(shillings), "shilling", "shillings"))
-    if pence:
-        said.append(f"and {_pence(int(pence))}")
-    return " ".join(said) + _stop(match)
-
-
-def _stop(match: re.Match[str]) -> str:
-    """Keep the stop of an abbreviation that ends its sentence."""
-    return "." if match["stop"] and _SENTENCE_END.match(match.string[match.end() :]) else ""
-
-
-def _say_small_coin(match: re.Match[str]) -> str:
-    if match[2] == "¢":
-        return _counted(int(match[1]), "cent", "cents")
-    return _counted(int(match[1]), "penny", "pence")
+def _counted(figure: str, one: str, many: str) -> str:
+    return f"{say(figure)} {one if figure == '1' else many}"
 
 
 def _say_percent(match: re.Match[str]) -> str:
@@ -119,13 +100,52 @@ def _say_percent(match: re.Match[str]) -> str:
 
 
 def _say_feet(match: re.Match[str]) -> str:
-    feet, inches = int(match[1]), int(match[2])
-    return f"{_counted(feet, 'foot', 'feet')} {_counted(inches, 'inch', 'inches')}"
+    return f"{_counted(match[1], 'foot', 'feet')} {_counted(match[2], 'inch', 'inches')}"
+
+
+def _say_inch_marks(text: str) -> str:
+    """Say the mark after a figure where no quote is open, so that it can close none."""
+    pieces = text.split('"')
+    said, is_open = pieces[0], False
+    for before, piece in pairwise(pieces):
+        if before[-1:].isdecimal() and not is_open:
+            said += (" inch" if _SINGLE.search(before) else " inches") + piece
+            continue
+        is_open = not is_open
+        said += '"' + piece
+    return said
+
+
+def _say_inches(match: re.Match[str]) -> str:
+    square = "square " if match[2] else ""
+    return _counted(match[1], f"{square}inch", f"{square}inches")
+
+
+def _say_seconds(match: re.Match[str]) -> str:
+    return _counted(match[1].strip(), "second", "seconds")
+
+
+def _say_angle(match: re.Match[str]) -> str:
+    parts = [_counted(match[1], "degree", "degrees")]
+    if match[2]:
+        parts.append(_counted(match[2], "minute", "minutes"))
+    if match[3]:
+        parts.append(_counted(match[3], "second", "seconds"))
+    point = match["far"] or match["near"]
+    return " ".join([*parts, _POINTS[point]] if point else parts)
 
 
 def _say_unit(match: re.Match[str]) -> str:
     one, many = UNITS[match["unit"]]
-    power = {"²": "square ", "2": "square ", "³": "cubic ", "3": "cubic "}.get(
-        match["power"] or "", ""
-    )
-    return f"{say(match['figure'])} {power}{one if match['figure'] == '1' else many}"
+    power = _POWERS.get(match["power"] or "", "")
+    is_single = match["figure"] == "1" or match["a"] or match["gap"] == "-"
+    said = f"{power}{one if is_single else many}"
+    if match["per"]:
+        said += f" per {_POWERS.get(match['per_power'] or '', '')}{PER_UNITS[match['per']]}"
+        if match["per"] == "s" and match["per_power"] == "²":
+            said = said.replace("square second", "second squared")
+    elif match["inverse"]:
+        lower = match["inverse_power"]
+        said += f" per {_POWERS.get(lower, '')}{PER_UNITS[match['inverse']]}"
+    gap = "-" if match["gap"] == "-" else " "
+    return f"{match['a'] or ''}{say(match['figure'])}{gap}{said}"

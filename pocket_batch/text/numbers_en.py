@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from pocket_batch.text.tables_en import UNITS
+from pocket_batch.text.units_en import UNITS
 
 DIGIT_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 # A longer figure is an identifier, not a quantity: its digits are read one by one.
@@ -12,78 +12,97 @@ _MAX_GROUPED_DIGITS = 33
 
 # a figure with or without thousands and decimals: `3`, `1,200.50`, `.5`
 FIGURE = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+"
+YEAR = r"1\d{3}|20\d\d"
 
-# `23rd`, `1,000th`, `2d` -> `twenty-third`, `one thousandth`, `second`
+# `23rd`, `1,000th`, `2d` -> `twenty-third`, `one thousandth`, `second`; `12th` but not `12st`
 _ORDINAL = re.compile(
-    r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?:(?:st|nd|rd|th|ST|ND|RD|TH)\b|(?<=[23])d\b(?!\.))"
+    r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,4}|\d{1,12})"
+    r"(?:(st|nd|rd|th|ST|ND|RD|TH)\b|(?<=[23])d\b(?!\.))"
 )
 # `192.168.0.1`, `4.0.1` -> point by point
 _DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\d.]*\w)")
 # `1/2 a mile` -> `half a mile`
 _HALF_OF = re.compile(r"(?<![\w/.,-])1/2(?= (?:an?|the|of|my|his|her|its|our|their)\b)")
-# `3 1/2`, `3/4`, `1/4th` -> `three and a half`, ...
+# `3 1/2`, `3/4`, `1/4th`, `4 1/2 kg` -> `three and a half`, ...
+_UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 _FRACTION = re.compile(
-    r"(?<![\w/.])(?:(\d+)[ -])?(\d{1,3})/(\d{1,4})(?:st|nd|rd|ths?|TH)?(?![\w/])"
+    r"(?<![\w/.])(?:(\d+)[ -])?(\d{1,3})/(\d{1,4})(?:st|nd|rds?|ths?|TH)?"
+    rf"(?: ?(?P<unit>{_UNIT})(?!'))?(?![\w/])"
+)
+# said as two numbers, not as a fraction
+_PAIRS = {(9, 11), (24, 7), (50, 50), (20, 20), (360, 360)}
+# `747-400`, `978-0` -> two figures and no range; `1900-05` and `431–404 BC` are ranges
+_NO_RANGE = re.compile(
+    r"(?<![\w.,$£€/-])(?:(\d{3})-(\d{3})(?! ?B\.?C)"
+    r"|(?!(?:1\d|20)\d\d-0\d\b)(\d+)-(0\d+|(?<=\d{3}-)0)"
+    r"|(\d+)-\5)(?!\w|[.,/-]\w)"
 )
 # `1914–18`, `3-5`, `$2–$3` -> `1914 to 18`, ...
 _RANGE = re.compile(
     r"(?<![\w.,-])([$£€]?(?:\d[\d,.]*\d|\d)(?:s|%|°|st|nd|rd|th)?)\s?[-–—]\s?"
     r"(?=[$£€']?\d[\d,.]*(?:s|%|°|st|nd|rd|th|[a-zA-Z]{1,2})?(?![\w-]))"
 )
-# ` -5` -> ` minus 5`, `+5` -> `plus 5`, `#5` -> `number 5`
-_SIGN = re.compile(r"(?<![\w)\]-])([-+#])(?=[.]?\d)")
-_SIGN_WORDS = {"-": "minus ", "+": "plus ", "#": "number "}
-# `mc²` -> `m c²`; units stay
-_POWER_OF_LETTERS = re.compile(r"(?<!\w)[a-zA-Z]{2,3}(?=[²³])")
-# `5 km²` is read before; `x²` -> `x squared`, `10⁻⁶` -> `10 to the power of minus 6`
-_SUPERSCRIPT = re.compile(r"(?<=[\w)])([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-_LOOSE_SUPERSCRIPT = re.compile(r"(?<![\w)⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺])[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_SCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉⁻⁺", "01234567890123456789-+")
-_SUBSCRIPT = re.compile(r"[₀₁₂₃₄₅₆₇₈₉]+")
-# `night.¹²`, `word³` -> the mark of a note, not said
-_NOTE_MARK = re.compile(r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?\"')]))[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?!\w)")
-_VULGAR = {
-    "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5",
-    "⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8",
-    "⅞": "7/8",
-}  # fmt: skip
-_VULGAR_SIGN = re.compile(f"(?<=\\d) ?([{''.join(_VULGAR)}])|([{''.join(_VULGAR)}])")
+# ` -5` -> ` minus 5`, `+5` -> `plus 5`, `#5` -> `number 5`, `–5°`, `-$5`
+_SIGN = re.compile(r"(?<![\w)\]–—-])([-–+#])(?=[.$£€¥]?\d)")
+_SIGN_WORDS = {"-": "minus ", "–": "minus ", "+": "plus ", "#": "number "}
+# `1,200.5` -> `one thousand two hundred point five`
 _FIGURE = re.compile(rf"(?<![\d.])(?:{FIGURE})")
 # what stands too close to other marks, as in `a.0` -> `a zero`
 _LEFT_OVER = re.compile(r"\.?(\d+)")
-# `MP3`, `25d08A` -> `MP 3`, `25 d 08 A`
-_LETTER_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
-# `paragraph 1.E.8` -> `paragraph 1 E 8`
-_OUTLINE = re.compile(r"(?<=\d)\.(?=[A-Z]\b)|(?<=\b[A-Z])\.(?=\d)")
-_ALPHANUMERIC = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])[^\W_]+\b")
-_LONG_DIGITS = re.compile(r"\d{3,}")
-# `2 x 4` -> `2 by 4`, `2*8`, `3+4`, `1-2=5`
+# `2 x 4` -> `2 by 4`, `2*8`, `3+4`
 _OPERATORS = {"x": " by ", "×": " times ", "*": " times ", "+": " plus ", "/": " over "}
 _OPERATION = re.compile(r"(?<=\d)\s?([x×*+/])\s?(?=\d)")
+# `flight 370`, `Room 101` -> `flight three seventy`, `Room one oh one`
+_NAMED_NUMBER = re.compile(
+    r"\b(?=[A-Zfrhib])((?i:flight|route|highway|interstate|boeing|airbus)|Room|Area|Fahrenheit)"
+    r" (\d{3})(?![\w%]|[,.:/]\d)"
+)
+# `He left. ("` -> a sentence begins here
+_BEGINS = re.compile(r"(?:^|[.!?…][\"')\]]*\s)[\"'(]*\ue000?$")
 
 
 @lru_cache(maxsize=4096)
 def cardinal(number: int) -> str:
-    """Say a whole number: 1200 -> `one thousand two hundred`."""
+    """Say a whole number: 1200 -> `one thousand two hundred`.
+
+    `and` is said once, before the last two figures, so a long number stays in one breath.
+    """
     from num2words import num2words
 
-    return str(num2words(number)).replace(",", "")
+    words = str(num2words(number)).replace(",", "")
+    if number < 1000 or " and " not in words:
+        return words
+    head, _, tail = words.rpartition(" and ")
+    joint = " and " if number % 100 else " "
+    return head.replace(" and ", " ") + joint + tail
 
 
 @lru_cache(maxsize=1024)
 def ordinal(number: int) -> str:
-    """Say a place in an order: 21 -> `twenty-first`."""
+    """Say a place in an order: 21 -> `twenty-first`, 121 -> `one hundred twenty-first`."""
     from num2words import num2words
 
-    return str(num2words(number, to="ordinal")).replace(",", "")
+    return str(num2words(number, to="ordinal")).replace(",", "").replace(" and ", " ")
 
 
 @lru_cache(maxsize=1024)
 def year(number: int) -> str:
     """Say a year: 1865 -> `eighteen sixty-five`, 1905 -> `nineteen oh five`, 2005, 1000."""
-    century, rest = divmod(number, 100)
     if not 1010 <= number < 2100 or 2000 <= number < 2010:
+        words = cardinal(number)
+        return words.replace(" and ", " ") if number >= 2000 else words
+    return pairs(str(number))
+
+
+def pairs(figure: str) -> str:
+    """Say three or four figures two by two: `370` -> `three seventy`, `1105` -> `eleven oh five`.
+
+    As house numbers, years and flights are said; round thousands stay whole.
+    """
+    number = int(figure)
+    if number % 1000 == 0 or number < 100:
         return cardinal(number)
+    century, rest = divmod(number, 100)
     if rest == 0:
         return f"{cardinal(century)} hundred"
     return f"{cardinal(century)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
@@ -114,39 +133,38 @@ def say(figure: str) -> str:
     return f"{words} point {digits(decimals)}" if decimals else words
 
 
-def write_out_scripts(text: str) -> str:
-    """Turn fraction signs, superscripts and subscripts into figures and words."""
-    text = _VULGAR_SIGN.sub(lambda m: f" {_VULGAR[m[1]]}" if m[1] else _VULGAR[m[2]], text)
-    text = _NOTE_MARK.sub("", text)
-    text = _LOOSE_SUPERSCRIPT.sub(lambda m: m[0].translate(_SCRIPT_DIGITS), text)
-    text = _POWER_OF_LETTERS.sub(_spell_letters, text)
-    return _SUBSCRIPT.sub(lambda m: f" {m[0].translate(_SCRIPT_DIGITS)} ", text)
-
-
-def write_out_powers(text: str) -> str:
-    """Say the superscripts that no unit has claimed: `10²` -> `10 squared`."""
-    return _SUPERSCRIPT.sub(_say_power, text)
-
-
-def _spell_letters(match: re.Match[str]) -> str:
-    return match[0] if match[0] in UNITS else " ".join(match[0])
-
-
-def _say_power(match: re.Match[str]) -> str:
-    power = match[1].translate(_SCRIPT_DIGITS)
-    if power in {"2", "3"}:
-        return " squared" if power == "2" else " cubed"
-    return f" to the power of {power.replace('-', 'minus ').lstrip('+')}"
+def begins_sentence(match: re.Match[str]) -> bool:
+    """Tell whether a match stands where a sentence begins, so that its words want a capital."""
+    start = match.start()
+    return _BEGINS.search(match.string, max(0, start - 8), start) is not None
 
 
 def write_out_ranges(text: str) -> str:
     """Write the dash of a range as `to`, so that later rules meet plain figures."""
+    if "-" in text:
+        text = _NO_RANGE.sub(_part_figures, text)
     return _RANGE.sub(r"\1 to ", text)
+
+
+def _part_figures(match: re.Match[str]) -> str:
+    """Say `747-400` as two figures; `350-400` is a range."""
+    if match[5]:
+        return f"{match[5]} {match[5]}"  # `50-50`
+    if match[1] is None:
+        return f"{match[3]} {digits(match[4])}"
+    if match[1] <= match[2]:
+        return match[0]
+    return f"{pairs(match[1])} {pairs(match[2])}"
 
 
 def write_out_signs(text: str) -> str:
     """Say what stands before a figure: `-5` -> `minus 5`, `#5` -> `number 5`."""
     return _SIGN.sub(lambda m: _SIGN_WORDS[m[1]], text)
+
+
+def write_out_operations(text: str) -> str:
+    """Say the signs between figures: `2 x 4` -> `2 by 4`, `3+4` -> `3 plus 4`."""
+    return _OPERATION.sub(lambda m: _OPERATORS[m[1]], text)
 
 
 def write_out_fractions(text: str) -> str:
@@ -157,30 +175,54 @@ def write_out_fractions(text: str) -> str:
 def _say_fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match[1], int(match[2]), int(match[3])
     lead = f"{whole} " if whole else ""
-    if (top, bottom) == (9, 11):
-        return f"{lead}nine eleven"
-    if (top, bottom) in {(24, 7), (50, 50)}:
-        return f"{lead}{cardinal(top)} {cardinal(bottom)}"
-    if not 1 < bottom <= 100 or top == 0:
-        return f"{lead}{cardinal(top)} over {cardinal(bottom)}"
+    unit = f" {UNITS[match['unit']][1 if whole or top > bottom else 0]}" if match["unit"] else ""
+    if (top, bottom) in _PAIRS:
+        return f"{lead}{cardinal(top)} {cardinal(bottom)}{unit}"
+    if bottom < 2 or top == 0 or (top > bottom > 20):
+        return f"{lead}{cardinal(top)} over {cardinal(bottom)}{unit}"
     if bottom == 2:
         part = "half" if top == 1 else "halves"
     else:
         part = "quarter" if bottom == 4 else ordinal(bottom)
         part += "" if top == 1 else "s"
+    part = part.removeprefix("one ")  # `three thousandths`
     if not whole:
-        return f"{cardinal(top)} {part}"
-    return f"{say(whole)} and {'a' if top == 1 else cardinal(top)} {part}"
+        return f"{cardinal(top)} {part}{unit}"
+    return f"{say(whole)} and {'a' if top == 1 else cardinal(top)} {part}{unit}"
+
+
+def write_out_ordinals(text: str) -> str:
+    """Say places in an order; an ending that does not fit its figure makes none: `12st`."""
+    return _ORDINAL.sub(_say_ordinal, text)
+
+
+def _say_ordinal(match: re.Match[str]) -> str:
+    number = int(match[1].replace(",", ""))
+    ending = (match[2] or "").lower()
+    if number % 100 in {11, 12, 13}:
+        fitting = "th"
+    else:
+        fitting = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return ordinal(number) if ending in {fitting, ""} else match[0]
 
 
 def write_out_numbers(text: str) -> str:
     """Say every figure that no other rule has claimed."""
-    text = _DOTTED.sub(_say_dotted, text)
-    text = _ORDINAL.sub(lambda m: ordinal(int(m[1].replace(",", ""))), text)
-    text = _OPERATION.sub(lambda m: _OPERATORS[m[1]], text)
-    text = _ALPHANUMERIC.sub(_separate, _OUTLINE.sub(" ", text))
-    text = _FIGURE.sub(lambda m: say(m[0]), text)
+    text = _FIGURE.sub(_say_figure, text)
     return _LEFT_OVER.sub(lambda m: f" {say(m[1])} ", text)
+
+
+def _say_figure(match: re.Match[str]) -> str:
+    """Say a figure; a comma before it that parts no thousands gets its space: `123,000012`."""
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    gap = " " if before.endswith(",") and before[0].isdecimal() else ""
+    return gap + say(match[0])
+
+
+def write_out_named_numbers(text: str) -> str:
+    """Say versions and addresses point by point, and flights and rooms in pairs."""
+    text = _DOTTED.sub(_say_dotted, text)
+    return _NAMED_NUMBER.sub(lambda m: f"{m[1]} {pairs(m[2])}", text)
 
 
 def _say_dotted(match: re.Match[str]) -> str:
@@ -188,9 +230,3 @@ def _say_dotted(match: re.Match[str]) -> str:
     if len(parts) == 4:  # an address in a network
         return " dot ".join(digits(part) for part in parts)
     return " point ".join(say(part) for part in parts)
-
-
-def _separate(match: re.Match[str]) -> str:
-    """Part letters from digits; three or more digits in a code are read one by one."""
-    spaced = _LETTER_DIGIT.sub(" ", match[0])
-    return _LONG_DIGITS.sub(lambda m: m[0] if m[0].endswith("0") else digits(m[0]), spaced)

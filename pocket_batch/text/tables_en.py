@@ -30,9 +30,26 @@ TITLES = {
     "Insp": "Inspector",
     "Mt": "Mount",
     "Ft": "Fort",
+    "Ms": "Ms",
+    "Mx": "Mx",
+    "Fr": "Father",
+    "Pvt": "Private",
+    "Brig": "Brigadier",
+    "Msgr": "Monsignor",
+    "Pres": "President",
+    "Amb": "Ambassador",
+    "Atty": "Attorney",
+    "Wm": "William",
+    "Chas": "Charles",
+    "Thos": "Thomas",
+    "Geo": "George",
+    "Jas": "James",
+    "Robt": "Robert",
 }
 # Without a stop in British writing: `Mr Darcy`.
 BARE_TITLES = ("Mr", "Mrs", "Messrs", "Mme", "Mlle", "Prof", "Revd", "Capt", "Sgt")
+# Without a stop only where a name follows: `Lt Dan`, `Mt Fuji`.
+BARE_BEFORE_NAMES = ("Lt", "Col", "Cpl", "Maj", "Brig", "Mt", "Ft")
 
 # In the middle of a sentence: the stop goes.
 INNER = {
@@ -69,6 +86,18 @@ BEFORE_NUMBER = {
     "ca": "circa",
     "v": "verse",
     "vv": "verses",
+    "ext": "extension",
+    "apt": "apartment",
+    "ste": "suite",
+    "rm": "room",
+    "par": "paragraph",
+    "para": "paragraph",
+    "app": "appendix",
+    "eq": "equation",
+    "eqs": "equations",
+    "ser": "series",
+    "ll": "lines",
+    "cl": "clause",
 }
 
 # May end a sentence: the stop stays when one does.
@@ -135,75 +164,6 @@ MONTHS = {
 MONTHS |= {name.lower(): name for name in MONTHS.values()}
 MONTH_NAMES = tuple(dict.fromkeys(MONTHS.values()))
 
-# symbol: one, many, a hundredth, hundredths
-CURRENCIES = {
-    "$": ("dollar", "dollars", "cent", "cents"),
-    "£": ("pound", "pounds", "penny", "pence"),
-    "€": ("euro", "euros", "cent", "cents"),
-    "¥": ("yen", "yen", "sen", "sen"),
-    "₹": ("rupee", "rupees", "paisa", "paise"),
-    "₩": ("won", "won", "jeon", "jeon"),
-}
-MULTIPLES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion"}
-# `a $5 bill` is said in the singular.
-PRICED_THINGS = "bill|note|coin|piece|fine|reward|ticket|prize|bonus|loan|deposit|fee|question"
-
-# unit: one, many
-UNITS = {
-    "km": ("kilometer", "kilometers"),
-    "cm": ("centimeter", "centimeters"),
-    "mm": ("millimeter", "millimeters"),
-    "nm": ("nanometer", "nanometers"),
-    "m": ("meter", "meters"),
-    "kg": ("kilogram", "kilograms"),
-    "mg": ("milligram", "milligrams"),
-    "g": ("gram", "grams"),
-    "lb": ("pound", "pounds"),
-    "lbs": ("pound", "pounds"),
-    "oz": ("ounce", "ounces"),
-    "ft": ("foot", "feet"),
-    "yd": ("yard", "yards"),
-    "yds": ("yard", "yards"),
-    "mi": ("mile", "miles"),
-    "ml": ("milliliter", "milliliters"),
-    "cl": ("centiliter", "centiliters"),
-    "l": ("liter", "liters"),
-    "L": ("liter", "liters"),
-    "ha": ("hectare", "hectares"),
-    "mph": ("mile per hour", "miles per hour"),
-    "kph": ("kilometer per hour", "kilometers per hour"),
-    "km/h": ("kilometer per hour", "kilometers per hour"),
-    "m/s": ("meter per second", "meters per second"),
-    "kbps": ("kilobit per second", "kilobits per second"),
-    "mbps": ("megabit per second", "megabits per second"),
-    "Mbps": ("megabit per second", "megabits per second"),
-    "Hz": ("hertz", "hertz"),
-    "kHz": ("kilohertz", "kilohertz"),
-    "MHz": ("megahertz", "megahertz"),
-    "GHz": ("gigahertz", "gigahertz"),
-    "kB": ("kilobyte", "kilobytes"),
-    "KB": ("kilobyte", "kilobytes"),
-    "MB": ("megabyte", "megabytes"),
-    "GB": ("gigabyte", "gigabytes"),
-    "TB": ("terabyte", "terabytes"),
-    "kW": ("kilowatt", "kilowatts"),
-    "W": ("watt", "watts"),
-    "V": ("volt", "volts"),
-    "tbsp": ("tablespoon", "tablespoons"),
-    "tsp": ("teaspoon", "teaspoons"),
-    "hrs": ("hour", "hours"),
-    "hr": ("hour", "hours"),
-    "min": ("minute", "minutes"),
-    "mins": ("minute", "minutes"),
-    "sec": ("second", "seconds"),
-    "secs": ("second", "seconds"),
-    "°C": ("degree Celsius", "degrees Celsius"),
-    "°F": ("degree Fahrenheit", "degrees Fahrenheit"),
-    "°": ("degree", "degrees"),
-    "cal": ("calorie", "calories"),
-    "kcal": ("kilocalorie", "kilocalories"),
-}
-
 # Before a Roman numeral that is said as a cardinal.
 NUMBERED = (
     "chapter|book|part|volume|act|scene|canto|section|stave|letter|appendix|article|number|psalm|"
@@ -231,26 +191,8 @@ RANKS = (
 ACRONYMS = frozenset(
     "NASA NATO USA USSR UK EU UN UNESCO UNICEF BBC CNN NBC CBS ABC FBI CIA KGB NSA MI5 MI6 NYPD "
     "LAPD TV PM AD BC BCE CE DNA RNA AIDS HIV GPS IBM IQ NYC DC RAF HMS USS SS VIP CEO PhD "
-    "MP MPS POW SOS UFO URL HTML JFK FDR".split()
+    "MP MPS POW SOS UFO URL HTML JFK FDR FAA TSA EPA IRS NRA NBA NFL MLB NHL FIFA UEFA IOC IMF "
+    "WTO OPEC ASEAN NAFTA EEC GDR PLO ANC NAACP ACLU AFL AAA AMA MIT UCLA FAQ API CPU GPU USB "
+    "PDF ATM SUV ISBN IOU AOL HBO ESPN MTV CFO CTO EKG ICU MRI UV AC UAV IED UNHCR OAS USAF USMC "
+    "RAAF GI EMT DEA ATF OSS MGM RCA NYU NSDAP SPD KKK YMCA YWCA USAID II III IV".split()
 )
-
-SYMBOLS = {
-    "&": "and",
-    "=": "equals",
-    "±": "plus or minus",
-    "×": "times",
-    "÷": "divided by",
-    "≈": "about",
-    "≠": "is not",
-    "≤": "at most",
-    "≥": "at least",
-    "°": "degrees",
-    "©": "copyright",
-    "§": "section",
-    "→": "to",
-    "$": "dollar",
-    "£": "pound",
-    "€": "euro",
-    "%": "percent",
-    "@": "at",
-}
