@@ -6,13 +6,14 @@ them when a file is read, so that importing this module stays cheap.
 
 import difflib
 import os
-from dataclasses import asdict, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from pocket_batch.data import Voice
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import AudiobookPipeline
+from pocket_batch.settings import AudiobookPipeline, Casting
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -23,6 +24,8 @@ _OPTIONS = {  # what people type for a setting
     "executor.workers": "--workers",
     "executor.cores_per_worker": "--cores-per-worker",
 }
+
+_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # keys, as pydantic calls it
 
 T = TypeVar("T")
 
@@ -126,19 +129,79 @@ def read_settings(path: Path, kind: type[T]) -> T:
     return _checked(kind, _read_yaml(path), str(path))
 
 
+def load_casting(path: Path) -> Casting:
+    """Read a cast file. `Alice: heart` is short for `Alice: {voice: heart}`.
+
+    Raises:
+        UsageError: as `read_settings`.
+    """
+    raw = _read_yaml(path)
+    cast = raw.get("cast")
+    if isinstance(cast, dict):
+        raw["cast"] = {k: {"voice": v} if isinstance(v, str) else v for k, v in cast.items()}
+    return _checked(Casting, raw, str(path))
+
+
+@dataclass(frozen=True, slots=True)
+class YamlNode:
+    """A value of a YAML file as written: nothing is taken for a number, a date or a truth value.
+
+    `line` counts from 1. `text`, `items` of a list or `pairs` of a map is set, or nothing where
+    nothing is written.
+    """
+
+    line: int
+    text: str | None = None
+    items: "tuple[YamlNode, ...] | None" = None
+    pairs: "tuple[tuple[YamlNode, YamlNode], ...] | None" = None
+
+
+def read_words(path: Path) -> YamlNode:
+    """Read a YAML file of words: `no`, `1984` and `12:30` stay what they are.
+
+    Raises:
+        UsageError: the file is missing or not YAML, or has aliases.
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return _parsed(path, lambda text: _node(yaml.compose(text, Loader=loader), set()))
+
+
+def _node(node: Any, seen: set[int]) -> YamlNode:
+    if node is None:
+        return YamlNode(1)
+    if id(node) in seen:  # a file of ten lines could stand for a million words
+        raise ValueError(f"line {node.start_mark.line + 1} has an alias (*name), not read here")
+    seen.add(id(node))
+    line = node.start_mark.line + 1
+    if node.id == "mapping":
+        return YamlNode(line, pairs=tuple((_node(k, seen), _node(v, seen)) for k, v in node.value))
+    if node.id == "sequence":
+        return YamlNode(line, items=tuple(_node(item, seen) for item in node.value))
+    return YamlNode(line, text=node.value if node.value or node.style else None)
+
+
 def _read_yaml(path: Path) -> dict[str, Any]:
     import yaml
 
+    raw = _parsed(path, yaml.safe_load)
+    if not isinstance(raw, dict):
+        raise UsageError(f"{path.name}: expected settings, one `key: value` a line, found none.")
+    return raw
+
+
+def _parsed(path: Path, parse: Callable[[str], T]) -> T:
+    """What a parser of YAML makes of a file."""
+    import yaml
+
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}).") from error
     except (yaml.YAMLError, *_BAD_SCALARS) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"{path}: not valid YAML ({reason}).") from error
-    if not isinstance(raw, dict):
-        raise UsageError(f"{path.name}: expected settings, one `key: value` a line, found none.")
-    return raw
 
 
 def _override(raw: dict[str, Any], dotted: str, value: Any) -> None:
@@ -162,22 +225,24 @@ def _checked(kind: type[T], raw: dict[str, Any], origin: str) -> T:
     except RecursionError as error:
         raise UsageError(f"{origin}: its values are nested too deeply.") from error
     except ValidationError as error:
-        raise UsageError(_sentence(error.errors()[0], kind, origin)) from error
+        # a key that is unknown says more than the one that is missing for it
+        errors = sorted(error.errors(), key=lambda found: found["type"] not in _UNKNOWN)
+        raise UsageError(_sentence(errors[0], kind, origin)) from error
 
 
 def _forbid_extra(kind: type[T], config: Any) -> type[T]:
     """Mark a dataclass and all dataclasses inside it to refuse unknown keys."""
     kind.__pydantic_config__ = config  # type: ignore[attr-defined]
     for hint in get_type_hints(kind).values():
-        if is_dataclass(hint):
-            _forbid_extra(hint, config)  # type: ignore[arg-type]
+        for inner in filter(is_dataclass, (hint, *get_args(hint))):
+            _forbid_extra(inner, config)  # type: ignore[arg-type]
     return kind
 
 
 def _sentence(error: "ErrorDetails", kind: type, origin: str) -> str:
     location = [str(part) for part in error["loc"]]
     dotted = ".".join(location)
-    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+    if error["type"] in _UNKNOWN:
         known = [f.name for f in fields(_inner(kind, location[:-1]))]
         return f"{origin}: `{dotted}` is not a setting. {nearest(location[-1], known)}"
     if error["type"] == "missing":
@@ -190,10 +255,10 @@ def _sentence(error: "ErrorDetails", kind: type, origin: str) -> str:
 
 
 def _inner(kind: type, path: list[str]) -> Any:
-    """The dataclass that holds the key at `path`."""
+    """The dataclass that holds the key at `path`, passing over places in lists and tables."""
     for name in path:
-        hint = get_type_hints(kind)[name]
-        kind = next((arg for arg in get_args(hint) if is_dataclass(arg)), hint)  # type: ignore[assignment]
+        hint = get_type_hints(kind).get(name)
+        kind = next(filter(is_dataclass, (hint, *get_args(hint))), kind)  # type: ignore[assignment]
     return kind
 
 

@@ -44,11 +44,41 @@ class NormalizeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Role:
+    """Who in a book speaks with a voice of their own; `also` are other names that they go by."""
+
+    voice: str
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineRule:
+    """Quoted lines in which `pattern`, a regular expression, is found are of this voice."""
+
+    pattern: str
+    voice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Casting:
+    """Who speaks the quoted lines of a book: a cast file.
+
+    The first of `lines` that fits has the line, else the role that the text names as its speaker
+    ("said Alice"), else the voice `dialogue`; without that the narrator.
+    """
+
+    dialogue: str | None = None
+    cast: dict[str, Role] = field(default_factory=dict)
+    lines: tuple[LineRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SegmentSettings:
     """How text is cut into utterances, and the silence after them."""
 
     pauses: Pauses
     min_words: int = 4
+    join_paragraphs: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from pocket_batch.config import load_pipeline, load_voices, parse_assignment
+from pocket_batch.config import (
+    load_casting,
+    load_pipeline,
+    load_voices,
+    parse_assignment,
+)
 from pocket_batch.errors import UsageError
 
 
@@ -93,3 +98,32 @@ def test_a_broken_voice_file_hurts_only_who_asks_for_it(tmp_path: Path) -> None:
         voices, (problem,) = load_voices(tmp_path)
         assert "heart" in voices
         assert str(tmp_path / "mine.yaml") in problem
+
+
+def test_the_example_of_a_cast_names_voices_that_there_are() -> None:
+    casting = load_casting(Path(__file__).parents[1] / "jobs" / "casting.yaml")
+    voices, _ = load_voices()
+    named = [casting.dialogue, *(role.voice for role in casting.cast.values())]
+    named += [rule.voice for rule in casting.lines]
+    assert {voices[str(name)].engine for name in named} == {"pocket"}
+    assert casting.cast["White Rabbit"].also == ("Rabbit",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cast: {Alice: {voice: low, alos: [A]}}", "`cast.Alice.alos` is not a setting"),
+        ("cast: {voice: {also: [A]}}", "`cast.voice.voice` is missing"),
+        ("cast: {Alice: 3}", "`cast.Alice` is 3"),
+        ("cast: [Alice]", "`cast` is"),
+        ("lines: [{pattern: x, voice: low}, {pattern: x, voic: low}]", "Did you mean `voice`"),
+        ("dialogue: no", "quote them"),
+        ("just a text", "expected settings"),
+    ],
+)
+def test_a_wrong_cast_is_refused_in_a_sentence_that_helps(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "cast.yaml").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        load_casting(tmp_path / "cast.yaml")

@@ -1,4 +1,4 @@
-"""Turn a book (.epub, .txt, .md) into a finished audiobook with chapters, cover and tags.
+"""Turn a book (.epub, .txt, .md, or a script) into an audiobook with chapters, cover and tags.
 
 examples:
   pocket-batch book.epub                      makes book.m4b beside it
@@ -9,6 +9,8 @@ examples:
   pocket-batch book.epub --dry-run            how long it would take, and how much disk
   pocket-batch book.epub --format mp3 --split-chapters --loudness acx
   pocket-batch book.epub --set segment.pauses.paragraph_ms=900
+  pocket-batch book.epub --dialogue-voice fable --voice heart   quoted speech in another voice
+  pocket-batch book.jsonl                     a script, see `pocket-batch script --help`
 
 Stop it at any time: the same command goes on where it was. Run it again when it is done, and
 nothing happens. Change a sentence of the book and give --overwrite: only that is spoken again.
@@ -24,33 +26,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
+from pocket_batch.cli.book import (
+    add_choice_arguments,
+    add_setting_arguments,
+    add_voice_arguments,
+    choices_of,
+    pipeline_of,
+)
+from pocket_batch.cli.book import parse_chapters as parse_chapters
+from pocket_batch.cli.reading import add_reading_arguments, reading_overrides
 from pocket_batch.cli.show import FORMATS as LOG_FORMATS
 from pocket_batch.cli.show import make_reporter
-from pocket_batch.config import load_pipeline, parse_assignment
-from pocket_batch.data import Choices, Cover
-from pocket_batch.errors import InputError, UsageError
+from pocket_batch.errors import UsageError
 from pocket_batch.settings import AudiobookPipeline, ExecutorName, FileFormat, Loudness
 
-MAX_CHAPTERS = 100_000
 _ALIASES = {"m4a": "m4b"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options, in groups."""
-    parser.add_argument("book", metavar="BOOK", type=Path, help="an .epub, .txt or .md file")
+    parser.add_argument(
+        "book", metavar="BOOK", type=Path, help="an .epub, .txt, .md or .jsonl (script) file"
+    )
     out = parser.add_argument_group("what is made")
     out.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: beside BOOK")
-    out.add_argument(
-        "--voice",
-        metavar="NAME|FILE",
-        help="see `pocket-batch voices`, or a recording (.wav .flac .mp3 .ogg) or voice state "
-        "(.safetensors); default: what suits the book's language and is on this machine",
-    )
-    out.add_argument(
-        "--model",
-        metavar="NAME|FOLDER",
-        help="of Pocket TTS, see `pocket-batch models list`; default: that of the book's language",
-    )
+    add_voice_arguments(out)
     out.add_argument(
         "--temperature", type=float, metavar="T", help="of Pocket TTS: more is livelier, 0 to 2"
     )
@@ -61,13 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="one file a chapter, numbered, in a folder with cover.jpg and a playlist",
     )
-    out.add_argument("--chapters", metavar="1,3-5", help="only these, as `inspect` numbers them")
-    out.add_argument("--language", metavar="CODE", help="if the book is wrong about its own")
-    out.add_argument("--title", metavar="TEXT", help="instead of the book's own")
-    out.add_argument(
-        "--author", action="append", default=[], metavar="NAME", help="likewise; may be given again"
-    )
-    out.add_argument("--cover", type=Path, metavar="PICTURE", help="likewise; any common format")
+    add_choice_arguments(out)
     out.add_argument("--target-lufs", type=float, metavar="LUFS", help="loudness (default: -23)")
     out.add_argument(
         "--loudness",
@@ -77,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--seed", type=int, metavar="N", help="another seed, another take (default: 0)"
     )
+    add_reading_arguments(parser)
     _add_run_arguments(parser)
 
 
@@ -96,14 +91,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--fresh", action="store_true", help="throw earlier work away first")
     run.add_argument("--overwrite", action="store_true", help="replace an output that exists")
     run.add_argument("--dry-run", action="store_true", help="plan and estimate, speak nothing")
-    run.add_argument("--pipeline", type=Path, metavar="FILE", help="a pipeline file of your own")
-    run.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change one setting of the pipeline file; may be given again",
-    )
+    add_setting_arguments(run)
     run.add_argument("--quiet", action="store_true", help="only warnings and errors")
     run.add_argument(
         "--log-format", choices=LOG_FORMATS, help="default: rich on a terminal, else plain"
@@ -118,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     check_source(args.book)
     if args.loudness == "acx" and args.target_lufs is not None:
         raise UsageError("--loudness acx sets the level by itself: leave --target-lufs out.")
-    pipeline = load_pipeline(args.pipeline, _overrides(args))
+    pipeline = pipeline_of(args, _overrides(args))
     if args.output and args.output.resolve() == args.book.resolve():
         raise UsageError(f"-o {args.output} is the book itself. Give another name.")
     output = _output(args.book, args.output, args.chapters, pipeline)
@@ -130,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
         output=output,
         work=work,
         pipeline=pipeline,
-        choices=_choices(args),
+        choices=choices_of(args),
         fresh=args.fresh,
         overwrite=args.overwrite,
         command=("pocket-batch", *sys.argv[1:]),
@@ -143,49 +131,6 @@ def run(args: argparse.Namespace) -> int:
         else:
             run_audiobook(job, reporter, stopped.is_set)
     return 0
-
-
-def _choices(args: argparse.Namespace) -> Choices:
-    """What the options say about the book.
-
-    Raises:
-        UsageError: the list of chapters makes no sense.
-        InputError: the cover is not a picture.
-    """
-    cover = None
-    if args.cover:
-        from pocket_batch.audio.cover import usable_cover
-
-        try:
-            cover = usable_cover(Cover(args.cover.read_bytes(), args.cover.name))
-        except OSError as error:
-            raise InputError(f"{args.cover}: cannot be read ({error.strerror}).") from error
-    return Choices(
-        chapters=parse_chapters(args.chapters or ""),
-        language=args.language or "",
-        title=args.title or "",
-        authors=tuple(args.author),
-        cover=cover,
-    )
-
-
-def parse_chapters(text: str) -> frozenset[int]:
-    """`1,3-5` -> {1, 3, 4, 5}; an empty text means all and gives none.
-
-    Raises:
-        UsageError: it is not a list of numbers and ranges.
-    """
-    numbers: set[int] = set()
-    try:
-        for part in text.split(",") if text else ():
-            first, dash, last = part.partition("-")
-            span = range(int(first), int(last if dash else first) + 1)
-            if not span or span.start < 1 or span.stop > MAX_CHAPTERS:
-                raise ValueError
-            numbers.update(span)
-    except ValueError as error:
-        raise UsageError(f"--chapters wants numbers like 1,3-5, not `{text:.60}`.") from error
-    return frozenset(numbers)
 
 
 @contextmanager
@@ -224,8 +169,7 @@ def _overrides(args: argparse.Namespace) -> dict[str, Any]:
         "executor.cores_per_worker": args.cores_per_worker,
         "executor.address": args.address,
     }
-    assigned = dict(parse_assignment(text) for text in args.set)
-    return assigned | {key: value for key, value in options.items() if value is not None}
+    return options | reading_overrides(args)
 
 
 def _workers(text: str | None) -> int | None:
@@ -273,7 +217,19 @@ def _output(
 
 def _work(book: Path, given: Path | None, output: Path, pipeline: AudiobookPipeline) -> Path:
     """The work folder beside the output: one for a book, whatever is made of it."""
+    origin = _origin(book)
+    if origin and origin.with_name(f"{origin.stem}.work").is_dir():
+        return origin.with_name(f"{origin.stem}.work")
     if given is None or given.is_dir():
         return output.with_name(f"{book.stem}.work")
     stem = output.name if pipeline.write.split_chapters else output.stem
     return output.with_name(f"{stem}.work")
+
+
+def _origin(book: Path) -> Path | None:
+    """The book that a script was made from: what was spoken of it need not be spoken again."""
+    from pocket_batch.jobs.reading import is_script
+    from pocket_batch.sources.script import read_head
+
+    source = read_head(book).source if is_script(book) else ""
+    return book.parent / source if source else None

@@ -1,31 +1,85 @@
 """Show what is in a book: title, authors, language, chapters with words and estimated minutes,
-and what is left out of the reading and why.
+what will be spoken, and what is left out and why.
+
+examples:
+  pocket-batch inspect book.epub                       the chapters, and how much is left out
+  pocket-batch inspect book.epub --text | less         what will be spoken, word for word
+  pocket-batch inspect book.epub --dropped             what will not, where it stands and why
+  pocket-batch inspect book.epub --unknown >> book.lexicon.yaml   names to say how to say
 """
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pocket_batch.cli.book import add_setting_arguments, parse_chapters, pipeline_of
+from pocket_batch.cli.reading import add_reading_arguments, reading_overrides
 from pocket_batch.data import Book, Chapter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pocket_batch.text.words import UnknownWord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("book", metavar="BOOK", type=Path, help="an .epub, .txt or .md file")
-    parser.add_argument("--dropped", action="store_true", help="show the text that is left out")
-    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+    parser.add_argument(
+        "book", metavar="BOOK", type=Path, help="an .epub, .txt, .md or .jsonl (script) file"
+    )
+    shown = parser.add_argument_group("what is shown")
+    shown.add_argument("--text", action="store_true", help="the words as they will be spoken")
+    shown.add_argument("--dropped", action="store_true", help="the text that is left out")
+    shown.add_argument(
+        "--unknown",
+        action="store_true",
+        help="names and rare words, the most frequent first, as the beginning of a lexicon",
+    )
+    shown.add_argument("--json", action="store_true", help="the same as one JSON object")
+    which = parser.add_argument_group("which book")
+    which.add_argument("--chapters", metavar="1,3-5", help="only these")
+    which.add_argument("--language", metavar="CODE", help="if the book is wrong about its own")
+    add_reading_arguments(parser)
+    add_setting_arguments(parser.add_argument_group("settings"))
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the book."""
     import json
 
-    from pocket_batch.sources.base import read_book
+    from pocket_batch.data import Choices
+    from pocket_batch.jobs.inspection import Inspection
+    from pocket_batch.jobs.reading import read_chosen
 
-    book = read_book(args.book)
+    pipeline = pipeline_of(args, reading_overrides(args))
+    choices = Choices(parse_chapters(args.chapters or ""), args.language or "")
+    read = read_chosen(args.book, choices, pipeline.read)
+    inspection = Inspection(args.book, read, choices, pipeline)
+    book = inspection.written
+    spoken = inspection.spoken() if args.text else None
+    unknown = inspection.unknown() if args.unknown else None
     if args.json:
-        print(json.dumps(_facts(book), ensure_ascii=False, indent=1))
-    else:
-        _show(book, args.dropped)
+        facts = _facts(book) | {"warnings": [*book.warnings, *inspection.warnings]}
+        if spoken is not None:
+            _add_text(facts, spoken)
+        if unknown is not None:
+            facts["unknown"] = [_word_facts(word) for word in unknown]
+        print(json.dumps(facts, ensure_ascii=False, indent=1))
+        return 0
+    if spoken is None and unknown is None:
+        _show(book, args.dropped, inspection.warnings)
+        return 0
+    for note in (*book.warnings, *inspection.warnings, inspection.note):
+        if note:
+            print(note, file=sys.stderr)
+    if spoken is not None:
+        _print_text(spoken)
+    if unknown is not None:
+        _print_unknown(args.book, unknown)
+    if args.dropped:
+        print()
+        _show_dropped(_console(), book, with_text=True)
     return 0
 
 
@@ -43,19 +97,65 @@ def _facts(book: Book) -> dict[str, object]:
     }
 
 
+def _add_text(facts: dict[str, object], spoken: list[Chapter]) -> None:
+    """Put the spoken blocks of each chapter beside its title."""
+    from pocket_batch.jobs.inspection import block_facts
+
+    texts = {chapter.number: [block_facts(b) for b in chapter.blocks] for chapter in spoken}
+    chapters = facts["chapters"]
+    assert isinstance(chapters, list)
+    for chapter in chapters:
+        chapter["text"] = texts.get(chapter["number"], [])
+
+
+def _word_facts(word: "UnknownWord") -> dict[str, object]:
+    return {
+        "word": word.written, "count": word.count, "where": word.where, "is_name": word.is_name,
+    }  # fmt: skip
+
+
 def _words(book: Book) -> list[tuple[Chapter, int]]:
     """Each chapter with its number of words."""
     return [(c, sum(len(block.text.split()) for block in c.blocks)) for c in book.chapters]
 
 
-def _show(book: Book, with_dropped: bool) -> None:
+def _print_text(spoken: list[Chapter]) -> None:
+    """Print each paragraph on a line of its own."""
+    from pocket_batch.jobs.inspection import spoken_lines
+
+    for chapter in spoken:
+        sys.stdout.write("\n".join((*spoken_lines(chapter), "")))
+
+
+def _print_unknown(source: Path, words: "list[UnknownWord]") -> None:
+    """Print a lexicon without respellings; as long as a word has none, nothing changes."""
+    print(
+        f"# Words of {source.name} that a voice may have to guess, the most frequent first.\n"
+        "# Write after a colon how a word is said, such as `Siobhan: shi-VAWN`, delete the rest,\n"
+        f"# and save this as {source.stem}.lexicon.yaml beside the book."
+    )
+    for word in words:
+        times = f"{word.count:,} times" if word.count > 1 else "once"
+        where = f", first in {word.where}" if word.where and word.count > 1 else ""
+        where = f", in {word.where}" if word.where and word.count == 1 else where
+        print(f"{word.written + ':':<23} # {times}{where}")
+
+
+def _console() -> "Console":
+    """On a terminal lines are wrapped at words; in a pipe or a file they stay whole."""
     from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 100_000
+    return Console(highlight=False, width=width)
+
+
+def _show(book: Book, with_dropped: bool, warnings: tuple[str, ...]) -> None:
     from rich.table import Table
 
     from pocket_batch.jobs.plan import PROSE_LETTERS_PER_S
     from pocket_batch.jobs.words import duration, plural
 
-    console = Console(highlight=False)
+    console = _console()
     console.print(book.title, style="bold", markup=False)
     series = " ".join(part for part in (book.series, book.series_part) if part)
     rows = {
@@ -85,18 +185,15 @@ def _show(book: Book, with_dropped: bool) -> None:
         f"\n{plural(len(book.chapters), 'chapter')}, {plural(total, 'word')}, "
         f"about {duration(letters / PROSE_LETTERS_PER_S)} of audio."
     )
-    for warning in book.warnings:
+    for warning in (*book.warnings, *warnings):
         console.print(f"Warning: {warning}", style="yellow", markup=False)
-    _show_dropped(book, with_dropped)
+    _show_dropped(console, book, with_dropped)
 
 
-def _show_dropped(book: Book, with_text: bool) -> None:
-    from rich.console import Console
-
+def _show_dropped(console: "Console", book: Book, with_text: bool) -> None:
     from pocket_batch.jobs.messages import dropped_words
     from pocket_batch.jobs.words import plural
 
-    console = Console(highlight=False)
     if not book.dropped:
         console.print("Nothing is left out.")
         return

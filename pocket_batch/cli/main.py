@@ -16,6 +16,7 @@ from pocket_batch.errors import PocketBatchError, StoppedError
 
 COMMANDS = {
     "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
+    "script": "write what would be spoken to a file, a line an utterance, to edit and speak",
     "inspect": "show what is in a book, its chapters, and what is left out",
     "voices": "list the voices, their languages and licences",
     "models": "list the models, download them, find and check their files",

@@ -38,6 +38,7 @@ class FakeEngine:
     max_tokens = 350
     batch_size = 1
     is_concurrent = False
+    takes_ipa = False
     x_realtime = 4_000.0  # FLAC encoding is what takes the time
     memory_bytes = 180_000_000
 

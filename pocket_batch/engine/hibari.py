@@ -18,6 +18,7 @@ import numpy as np
 
 from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.base import Output, Progress
+from pocket_batch.engine.ipa import with_letters_of_hibari
 from pocket_batch.errors import ModelUnavailableError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class HibariEngine:
     max_tokens = 350  # the package cuts longer sentences at clauses anyway, and loses nothing
     batch_size = 1
     is_concurrent = False
+    takes_ipa = True
     x_realtime = 250.0
     memory_bytes = 900_000_000  # of two lanes at their longest texts
 
@@ -137,8 +139,15 @@ class HibariEngine:
 def _speak(model: "Hibari", request: Request) -> Output:
     """Speak one text in the calling thread; empty audio when nothing in it has a sound."""
     started = time.perf_counter()
-    audio = np.asarray(model(request.text, seed=request.seed), np.float32)  # (S,)
+    text = with_letters_of_hibari(request.text, _is_british(model))
+    audio = np.asarray(model(text, seed=request.seed), np.float32)  # (S,)
     return Output(request.key, audio, "eos", time.perf_counter() - started)
+
+
+def _is_british(model: "Hibari") -> bool:
+    from hibari.voices import VOICES
+
+    return bool(VOICES[model.voice]["british"])
 
 
 def _cancel(futures: set[Future[Output]]) -> None:

@@ -6,22 +6,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pocket_batch.data import Book, Choices, Failure, Suspect, Utterance
+from pocket_batch.data import Choices, Failure, Suspect, Utterance
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
 from pocket_batch.executors.base import Executor, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
-from pocket_batch.jobs.language import book_language
-from pocket_batch.jobs.plan import (
-    AudiobookPlan,
-    check_stages,
-    plan_audiobook,
-    read_chosen,
-    save_plan,
-)
+from pocket_batch.jobs.plan import AudiobookPlan, check_stages, plan_audiobook, save_plan
 from pocket_batch.jobs.preflight import check_encoder, check_output, check_space
 from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
+from pocket_batch.jobs.reading import is_script, open_reading
 from pocket_batch.jobs.record import (
     RunRecord,
     describe_outputs,
@@ -30,7 +24,7 @@ from pocket_batch.jobs.record import (
     fingerprint,
 )
 from pocket_batch.jobs.speak import choose_executor, finished, remove_damaged, speak
-from pocket_batch.jobs.voice import Speaker, choose_speaker, fetch, recording_warnings
+from pocket_batch.jobs.voice import Speaker, fetch, recording_warnings
 from pocket_batch.manifest import Manifest, WorkFolder
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.settings import AudiobookPipeline
@@ -66,12 +60,13 @@ def run_audiobook(
     check_stages(job.pipeline)
     check_source(job.source)
     started = time.monotonic()
-    book = read_chosen(job.source, job.choices, job.pipeline.read)
-    speaker = _choose(job, book, reporter)
+    reading = open_reading(job.source, job.choices, job.pipeline)
+    messages.tell_reading(reporter, reading, job.source, job.pipeline)
+    speaker = reading.speaker
     fetch(speaker, reporter, should_stop)
-    wanted = fingerprint(book.id, job.pipeline, job.choices, speaker)
+    wanted = fingerprint(reading, job.pipeline, job.choices)
     work = WorkFolder(job.work)
-    earlier = earlier_result(work, job.output, wanted, job.overwrite)
+    earlier = earlier_result(work, job.output, wanted, job.overwrite, reading.is_script)
     if earlier and earlier["status"] == "done" and not job.fresh:
         reporter.note("already_done", messages.already_done(job.output), path=str(job.output))
         if earlier["problem"]:
@@ -80,8 +75,8 @@ def run_audiobook(
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
     check_voice(speaker, reporter)
-    plan = plan_audiobook(job.source, book, speaker, job.pipeline)
-    del book  # its text
+    plan = plan_audiobook(job.source, reading, job.pipeline)
+    del reading  # its text
     messages.tell_plan(reporter, plan)
     work.acquire()
     try:
@@ -93,7 +88,7 @@ def run_audiobook(
         if job.fresh:
             work.clear()
         with _recorded(record, work):
-            save_plan(plan, work)
+            save_plan(plan, work, is_script(job.source))
             plan = replace(plan, segments=())  # they are on disk now
             try:
                 _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
@@ -105,27 +100,11 @@ def run_audiobook(
         work.release()
 
 
-def _choose(job: AudiobookJob, book: Book, reporter: Reporter) -> Speaker:
-    """Choose who reads the book, and say so."""
-    language = book_language(book, job.choices.language, job.source)
-    speaker = choose_speaker(job.pipeline, language)
-    voice, engine = speaker.voice, speaker.engine
-    reporter.note(
-        "voice",
-        messages.voice(speaker),
-        voice=voice.name,
-        engine=engine.name,
-        model=engine.spec.model,
-        language=speaker.language,
-    )
-    return speaker
-
-
 def check_voice(speaker: Speaker, reporter: Reporter) -> None:
-    """Make sure that the voice can speak, and say what is wrong with its recording."""
-    speaker.engine.check([speaker.voice])
+    """Make sure that the voices can speak, and say what is wrong with their recordings."""
+    speaker.engine.check(speaker.voices)
     for warning in recording_warnings(speaker):
-        reporter.note("voice_warning", f"Voice {speaker.voice.name}: {warning}", "warning")
+        reporter.note("voice_warning", warning, "warning")
 
 
 @contextmanager
@@ -177,7 +156,9 @@ class _Run:
         Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
         if not mastered:
             raise OutputError(messages.nothing_spoken(job.source, self._failures))
-        earlier_result(self._work, job.output, self._record.fingerprint, job.overwrite)
+        earlier_result(
+            self._work, job.output, self._record.fingerprint, job.overwrite, is_script(job.source)
+        )
         self._record.is_writing = True
         self._record.write(self._work)
         with self._timed("write"):
@@ -198,7 +179,7 @@ class _Run:
 
         def executor() -> Executor:
             name, made = choose_executor(
-                self._job.pipeline.executor, self._engine, plan.voice, missing_s
+                self._job.pipeline.executor, self._engine, plan.voices, missing_s
             )
             self._record.executor = name
             return made
@@ -233,7 +214,7 @@ class _Run:
             self._job.output,
             self._job.pipeline,
             plan.book,
-            plan.voice,
+            ", ".join(voice.name for voice in plan.voices),
             plan.script,
             joiner,
             usable_cores(),
@@ -286,9 +267,9 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     """
     check_stages(job.pipeline)
     check_source(job.source)
-    book = read_chosen(job.source, job.choices, job.pipeline.read)
-    speaker = _choose(job, book, reporter)
-    check_voice(speaker, reporter)
-    plan = plan_audiobook(job.source, book, speaker, job.pipeline)
+    reading = open_reading(job.source, job.choices, job.pipeline)
+    messages.tell_reading(reporter, reading, job.source, job.pipeline)
+    check_voice(reading.speaker, reporter)
+    plan = plan_audiobook(job.source, reading, job.pipeline)
     messages.tell_plan(reporter, plan)
-    messages.tell_estimate(reporter, plan, speaker.engine, job.output, job.pipeline)
+    messages.tell_estimate(reporter, plan, reading.speaker.engine, job.output, job.pipeline)

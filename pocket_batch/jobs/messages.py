@@ -7,6 +7,8 @@ from pocket_batch.data import Book, Failure
 from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
 from pocket_batch.executors.cores import usable_cores
+from pocket_batch.jobs.casting import find_cast_file
+from pocket_batch.jobs.lexicon import lexicon_note
 from pocket_batch.jobs.plan import (
     OUTPUT_BYTES_PER_S,
     WORK_BYTES_PER_S,
@@ -14,6 +16,7 @@ from pocket_batch.jobs.plan import (
     AudiobookPlan,
 )
 from pocket_batch.jobs.progress import Level, Reporter
+from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.voice import Speaker
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import WorkFolder
@@ -30,7 +33,34 @@ def voice(speaker: Speaker) -> str:
     precision = f" in {engine.spec.precision}" * bool(engine.spec.model)  # others have but one
     made_by = f"{engine.name} {model}{precision}"
     text = f"Voice {chosen.name}{about} ({made_by}, licence {chosen.licence})."
+    others = [f"{v.name} (licence {v.licence})" for v in speaker.voices[1:]]
+    text += f" Further voices: {', '.join(others)}." * bool(others)
     return f"{text} {speaker.hint}".rstrip()
+
+
+def tell_reading(
+    reporter: Reporter, reading: Reading, source: Path, pipeline: AudiobookPipeline
+) -> None:
+    """Who reads, and which files beside the book say how."""
+    speaker = reading.speaker
+    reporter.note(
+        "voice",
+        voice(speaker),
+        voice=speaker.voice.name,
+        cast=[v.name for v in speaker.voices[1:]],
+        engine=speaker.engine.name,
+        model=speaker.engine.spec.model,
+        language=speaker.language,
+    )
+    if reading.is_script:
+        return
+    cast = find_cast_file(source, pipeline)
+    if cast:
+        reporter.note("cast", f"Who speaks quoted lines is in {cast.name}.", path=str(cast))
+    reads_ipa = speaker.engine.takes_ipa
+    note = lexicon_note(source, reading.book, pipeline.normalize, reads_ipa)
+    if note:
+        reporter.note("lexicon", note, num_entries=reading.lexicon.num_entries)
 
 
 def already_done(output: Path) -> str:

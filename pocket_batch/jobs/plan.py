@@ -1,14 +1,14 @@
 """What a run will do, before it does it: text, script, requests, and an estimate."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from pocket_batch.config import nearest
 from pocket_batch.data import (
     Book,
-    Choices,
     Dropped,
     Request,
     ScriptChapter,
@@ -18,12 +18,15 @@ from pocket_batch.data import (
 )
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import InputError, UsageError
-from pocket_batch.jobs.voice import Speaker
+from pocket_batch.executors.cores import usable_cores
+from pocket_batch.jobs.casting import words_by_voice
+from pocket_batch.jobs.lines import lines_as_segments
+from pocket_batch.jobs.reading import Reading
+from pocket_batch.jobs.reading import spoken_chapters as spoken_chapters
 from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
-from pocket_batch.settings import AudiobookPipeline, ReadSettings
+from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
-from pocket_batch.stages.read import Read
 from pocket_batch.stages.segment import SegmentText
 
 # Estimates: English speech of the embedded voice; FLAC of it, and AAC 64 kbit/s.
@@ -38,11 +41,12 @@ WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
 class AudiobookPlan:
     """A book ready to be spoken. `book` has its chapters' text removed, to save memory.
 
-    `audio_s` is an estimate of the length, pauses included.
+    `voices` are those that have lines, who speaks the most words first. `audio_s` is an estimate of
+    the length, pauses included.
     """
 
     book: Book
-    voice: Voice
+    voices: tuple[Voice, ...]
     language: str
     segments: tuple[Segment, ...]
     script: tuple[ScriptChapter, ...]
@@ -72,46 +76,27 @@ def check_stages(pipeline: AudiobookPipeline) -> None:
         )
 
 
-def read_chosen(source: Path, choices: Choices, settings: ReadSettings) -> Book:
-    """Read a book: the chapters that are wanted, with what the user says instead of its own.
-
-    Raises:
-        InputError: the book is refused.
-        UsageError: a chapter that was asked for does not exist.
-    """
-    (book,) = Read(settings, choices.chapters).run([source])
-    return replace(
-        book,
-        title=choices.title or book.title,
-        authors=choices.authors or book.authors,
-        cover=choices.cover or book.cover,
-    )
-
-
-def plan_audiobook(
-    source: Path, book: Book, speaker: Speaker, pipeline: AudiobookPipeline
-) -> AudiobookPlan:
+def plan_audiobook(source: Path, reading: Reading, pipeline: AudiobookPipeline) -> AudiobookPlan:
     """Cut a book into requests; nothing is spoken or written.
 
     Raises:
         InputError: nothing in it can be spoken.
         ModelUnavailableError: what the speaker needs is not on this machine.
+        UsageError: the normaliser that was asked for is not installed.
     """
-    voice, engine = speaker.voice, speaker.engine
-    normalized = Normalize(speaker.language).run(book.chapters)
-    stage = SegmentText(
-        pipeline.segment, voice.name, speaker.language, engine.max_tokens, engine.count_tokens
-    )
-    segments = list(stage.run(normalized))
+    book, speaker = reading.book, reading.speaker
+    segments = _segments(reading, pipeline)
     if not segments:
         raise InputError(
             f"{source.name}: no text to speak in the chosen chapters. "
             f"`pocket-batch inspect {source.name}` shows what is in it and what is left out."
         )
-    requests = make_requests(segments, pipeline.seed, voice, engine)
+    requests = make_requests(segments, pipeline.seed, speaker.voice, speaker.engine, speaker.cast)
+    voices = words_by_voice((request.voice.name, request.text) for request in requests)
+    by_name = {request.voice.name: request.voice for request in requests}
     return AudiobookPlan(
         book=replace(book, chapters=tuple(replace(c, blocks=()) for c in book.chapters)),
-        voice=voice,
+        voices=tuple(by_name[name] for name in voices),
         language=speaker.language,
         segments=tuple(segments),
         script=_script(book, segments, requests),
@@ -120,27 +105,57 @@ def plan_audiobook(
     )
 
 
-def save_plan(plan: AudiobookPlan, work: WorkFolder) -> None:
-    """Write what was read, left out and planned: book.json, dropped.jsonl, segments.jsonl."""
+def _segments(reading: Reading, pipeline: AudiobookPipeline) -> list[Segment]:
+    """The utterances of a book, or of a script as its lines are."""
+    speaker, engine = reading.speaker, reading.speaker.engine
+    stage = SegmentText(
+        pipeline.segment,
+        speaker.voice.name,
+        speaker.language,
+        engine.max_tokens,
+        engine.count_tokens,
+    )
+    if reading.is_script:
+        return list(lines_as_segments(reading.book.chapters, speaker, pipeline.segment, stage))
+    normalizer = pipeline.normalize.normalizer
+    normalize = Normalize(speaker.language, reading.lexicon, normalizer, usable_cores())
+    return list(stage.run(normalize.run(reading.book.chapters)))
+
+
+def save_plan(plan: AudiobookPlan, work: WorkFolder, is_script: bool) -> None:
+    """Write what was read, left out and planned: book.json, dropped.jsonl, segments.jsonl.
+
+    A script leaves nothing out, and what its book did stays known.
+    """
     facts = asdict(replace(plan.book, chapters=(), dropped=(), cover=None))
     facts["chapters"] = [{"number": c.number, "title": c.title} for c in plan.book.chapters]
     text = json.dumps(facts, ensure_ascii=False, indent=1)
     write_atomic(work.file("book.json"), text.encode("utf-8", "backslashreplace"))
-    Manifest(work.file("dropped.jsonl"), Dropped).replace(list(plan.book.dropped))
+    if not is_script:
+        Manifest(work.file("dropped.jsonl"), Dropped).replace(list(plan.book.dropped))
     Manifest(work.file("segments.jsonl"), Segment).replace(list(plan.segments))
 
 
 def make_requests(
-    segments: Iterable[Segment], job_seed: int, voice: Voice, engine: Engine
+    segments: Iterable[Segment],
+    job_seed: int,
+    narrator: Voice,
+    engine: Engine,
+    cast: Mapping[str, Voice] = MappingProxyType({}),
 ) -> list[Request]:
-    """One request a segment, named by all that its sound depends on."""
-    voice_key, identity = engine.voice_key(voice), engine.identity()
+    """One request a segment, named by all that its sound depends on.
+
+    `cast` are voices by the names that segments have for them; all else is the narrator's.
+    """
+    identity, narrator_key = engine.identity(), engine.voice_key(narrator)
+    keys = {name: engine.voice_key(voice) for name, voice in cast.items()}
     requests = []
     for segment in segments:
+        voice = cast.get(segment.voice, narrator)
         seed = request_seed(job_seed, segment.text, voice.name, attempt=0)
         key = content_key(
             text=segment.text,
-            voice=voice_key,
+            voice=keys.get(segment.voice, narrator_key),
             engine=engine.name,
             seed=seed,
             **identity,

@@ -14,6 +14,7 @@ from pocket_batch.config import as_dict
 from pocket_batch.data import Choices
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError, writing
+from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.voice import Speaker
 from pocket_batch.manifest import WorkFolder, content_key, write_atomic
 from pocket_batch.settings import AudiobookPipeline
@@ -58,6 +59,7 @@ class RunRecord:
             "source": {"path": str(self.source), "sha256": self.source_sha256},
             "language": self.speaker.language,
             "voice": as_dict(self.speaker.voice),
+            "cast": {name: as_dict(voice) for name, voice in self.speaker.cast.items()},
             "engine": _engine(self.speaker.engine),
             "executor": self.executor,
             "seed": self.pipeline.seed,
@@ -86,22 +88,24 @@ class RunRecord:
         return results
 
 
-def fingerprint(
-    source_sha256: str, pipeline: AudiobookPipeline, choices: Choices, speaker: Speaker
-) -> str:
+def fingerprint(reading: Reading, pipeline: AudiobookPipeline, choices: Choices) -> str:
     """Everything a finished file depends on; where and by how many workers it is made is not.
 
-    A voice is the same whether it was named or is the default.
+    A voice is the same whether it was named or is the default; of a lexicon and a cast file the
+    content counts.
 
     Raises:
-        ModelUnavailableError: the voice or its weights are not on this machine.
+        ModelUnavailableError: a voice or its weights are not on this machine.
     """
     settings = as_dict(pipeline)
-    for name in ("executor", "voice", "model", "precision", "sampling"):
-        del settings[name]  # what they lead to is in the speaker
+    for name in ("executor", "voice", "model", "precision", "sampling", "dialogue_voice", "cast"):
+        del settings[name]  # what they lead to is in the reading
+    del settings["normalize"]["lexicon"]
+    speaker = reading.speaker
     voice, engine = speaker.voice, speaker.engine
+    cast = sorted((v.name, engine.voice_key(v)) for v in speaker.cast.values())
     return content_key(
-        source=source_sha256,
+        source=reading.book.id,
         settings=json.dumps(settings, sort_keys=True),
         chapters=json.dumps(sorted(choices.chapters)),
         language=speaker.language,
@@ -110,6 +114,8 @@ def fingerprint(
         cover=sha256(choices.cover.data).hexdigest() if choices.cover else "",
         voice_name=voice.name,
         voice=engine.voice_key(voice),
+        cast_voices=json.dumps(cast),
+        **{f"text_{name}": value for name, value in reading.texts.items()},
         engine=engine.name,
         **{f"engine_{name}": value for name, value in engine.identity().items()},
         version=version("pocket-batch"),
@@ -125,13 +131,14 @@ def describe_outputs(paths: list[Path]) -> list[dict[str, Any]]:
 
 
 def earlier_result(
-    work: WorkFolder, output: Path, wanted: str, overwrite: bool
+    work: WorkFolder, output: Path, wanted: str, overwrite: bool, replaces_own: bool = False
 ) -> dict[str, Any] | None:
     """What an earlier run made at `output` with these settings, or None when there is nothing.
 
     Args:
         wanted: the fingerprint of this run.
         overwrite: whatever is there may be replaced.
+        replaces_own: what this work folder made, and nobody changed since, may be replaced.
 
     Returns:
         Its entry in `results`: `status` is `done`, or `partial` when some segments failed.
@@ -139,12 +146,15 @@ def earlier_result(
     Raises:
         OutputError: something else is there, and `overwrite` is not set.
     """
-    result = earlier_results(work).get(wanted)
+    results = earlier_results(work)
+    result = results.get(wanted)
     with writing(output):
         if result and _unchanged(result["outputs"], output):
             return dict(result)
         if result and result["status"] == WRITING and result["target"] == str(output.resolve()):
             return None  # a run that was stopped in the middle of these files: they are ours
+        if replaces_own and any(_unchanged(r["outputs"], output) for r in results.values()):
+            return None
         if output.exists() and not overwrite:
             raise OutputError(
                 f"{output} exists, and is not what this command would make (another book, voice "

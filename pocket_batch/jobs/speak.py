@@ -35,7 +35,7 @@ def finished(work: WorkFolder, requests: Iterable[Request]) -> dict[str, Utteran
 
 
 def choose_executor(
-    settings: ExecutorSettings, engine: Engine, voice: Voice, missing_audio_s: float
+    settings: ExecutorSettings, engine: Engine, voices: tuple[Voice, ...], missing_audio_s: float
 ) -> tuple[str, Executor]:
     """The executor by its settings; `auto` is Ray unless the work would end before Ray starts."""
     name: str = settings.name
@@ -44,7 +44,7 @@ def choose_executor(
         name = "local" if short and not settings.address else "ray"
     plan = Plan(
         spec=WorkerSpec(
-            engine.spec, (voice,), settings.cores_per_worker, fingerprint(engine, (voice,))
+            engine.spec, voices, settings.cores_per_worker, fingerprint(engine, voices)
         ),
         num_workers=settings.workers,
         address=settings.address,

@@ -5,7 +5,7 @@ of the Pocket model of the book's language if that is on this machine, else the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pocket_batch.config import load_voices
@@ -37,13 +37,22 @@ MAX_VOICES_NAMED = 8
 class Speaker:
     """A voice and what it speaks with; `language` is the BCP 47 tag to read in.
 
-    `hint` says how to get another voice, to somebody who named none.
+    `hint` says how to get another voice, to somebody who named none. `cast` are the other voices
+    that have lines, by the names that the text has for them.
     """
 
     voice: Voice
     engine: Engine
     language: str
     hint: str = ""
+    cast: dict[str, Voice] = field(default_factory=dict)
+
+    @property
+    def voices(self) -> tuple[Voice, ...]:
+        """The narrator, then all others, each once."""
+        voices = [self.voice]
+        voices += (v for v in self.cast.values() if v not in voices)
+        return tuple(voices)
 
 
 def choose_speaker(pipeline: AudiobookPipeline, language: BookLanguage) -> Speaker:
@@ -81,17 +90,19 @@ def fetch(
         if should_stop():
             raise StoppedError("Stopped while downloading. What has come is kept.")
 
-    speaker.engine.fetch([speaker.voice], progress)
+    speaker.engine.fetch(speaker.voices, progress)
 
 
-def recording_warnings(speaker: Speaker) -> tuple[str, ...]:
-    """What is wrong with the recording that a voice is made from, as `voices check` says it.
+def recording_warnings(speaker: Speaker) -> list[str]:
+    """What is wrong with the recordings that voices are made from, as `voices check` says it.
 
     Raises:
-        InputError: it is damaged, or not good enough for a voice.
+        InputError: one is damaged, or not good enough for a voice.
     """
     states = states_of(speaker.engine)
-    return states.check(speaker.voice) if states else ()
+    if states is None:
+        return []
+    return [f"Voice {v.name}: {text}" for v in speaker.voices for text in states.check(v)]
 
 
 def states_of(engine: Engine) -> "VoiceStates | None":

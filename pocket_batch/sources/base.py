@@ -16,6 +16,7 @@ SOURCES = {
     ".txt": "pocket_batch.sources.plaintext:read_plaintext",
     ".md": "pocket_batch.sources.markdown:read_markdown",
     ".markdown": "pocket_batch.sources.markdown:read_markdown",
+    ".jsonl": "pocket_batch.sources.script:read_script",
 }
 
 AS_USUAL = ReadSettings()

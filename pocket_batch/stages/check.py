@@ -1,5 +1,6 @@
 """Stage `check`: finds utterances that were spoken but may be wrong, from their records alone."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pocket_batch.data import Failure, Suspect, Utterance
@@ -7,6 +8,7 @@ from pocket_batch.settings import CheckSettings
 
 # Below this many letters the silence around the words outweighs the words.
 MIN_LETTERS = 12
+_IPA = re.compile(r"(?<=\])\(/[^()]*/\)")  # `[Siobhan](/ʃɪˈvɔːn/)` -> `[Siobhan]`
 
 
 class Check:
@@ -36,7 +38,7 @@ class Check:
         if utterance.finish_reason == "length":
             self.num_cut_off += 1
             return "The engine reached its length limit before the end of the text."
-        letters = sum(character.isalnum() for character in text)
+        letters = sum(character.isalnum() for character in _IPA.sub("", text))
         rate = letters * utterance.sampling_rate_hz / max(1, utterance.num_samples)
         if letters < MIN_LETTERS:
             return ""

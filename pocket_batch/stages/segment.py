@@ -40,4 +40,5 @@ class SegmentText:
                 max_tokens=self._max_tokens,
                 count_tokens=self._count_tokens,
                 min_words=self._settings.min_words,
+                join_paragraphs=self._settings.join_paragraphs,
             )

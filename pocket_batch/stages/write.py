@@ -6,7 +6,7 @@ from pathlib import Path
 from pocket_batch.audio.loudness import gain_to_target, integrated_lufs, rms_db
 from pocket_batch.audio.measure import combined
 from pocket_batch.audio.pcm import Pcm
-from pocket_batch.data import Book, ScriptChapter, Voice
+from pocket_batch.data import Book, ScriptChapter
 from pocket_batch.errors import AudioError
 from pocket_batch.outputs.audiobook import (
     ChapterMark,
@@ -34,17 +34,22 @@ class Write:
         output: Path,
         pipeline: AudiobookPipeline,
         book: Book,
-        voice: Voice,
+        narrator: str,
         script: tuple[ScriptChapter, ...],
         joiner: Joiner,
         num_threads: int,
         progress: Callable[[int], None] = lambda num_samples: None,
     ) -> None:
-        """`progress` is called with the number of samples encoded since its last call."""
+        """Take what all files have in common.
+
+        Args:
+            narrator: the names of the voices, for the tags.
+            progress: called with the number of samples encoded since its last call.
+        """
         self._output = output
         self._pipeline = pipeline
         self._book = book
-        self._voice = voice
+        self._narrator = narrator
         self._chapters = {chapter.number: chapter for chapter in script}
         self._joiner = joiner
         self._num_threads = num_threads
@@ -68,7 +73,7 @@ class Write:
                 self._joiner.sampling_rate_hz,
                 _marks(mastered),
                 self._book,
-                self._voice.name,
+                self._narrator,
                 self._gain(mastered),
                 self._ceiling_dbtp(),
                 self._encoding(),
@@ -85,7 +90,7 @@ class Write:
             self._joiner.sampling_rate_hz,
             _marks(mastered),
             self._book,
-            self._voice.name,
+            self._narrator,
             [self._gain([chapter]) for chapter in mastered],
             self._ceiling_dbtp(),
             self._encoding(),

@@ -75,6 +75,25 @@ def test_a_second_run_does_nothing_and_imports_no_torch(
     assert again.stdout == "False\n"
 
 
+def test_two_voices_from_files_read_one_book_and_its_script_knows_the_files(
+    story: Path, speaking: tuple[object, ...], command: Command, tmp_path: Path
+) -> None:
+    story.write_text("It was late. “Who is there?” asked Tom. Nobody came to the door.\n")
+    bob, cast = tmp_path / "bob.safetensors", tmp_path / "story.cast.yaml"
+    bob.write_bytes((tmp_path / "ann.safetensors").read_bytes())
+    cast.write_text("cast: {Tom: bob.safetensors}\n")
+    assert command(story, *speaking, *SOON_OVER) == 0
+    before = read(story, "utterances.jsonl", Utterance)
+    record = json.loads((story.parent / "story.work" / "run.json").read_text())
+    assert record["cast"] == {str(bob): record["cast"][str(bob)] | {"name": "bob"}}
+    assert command("script", story, *speaking[:4], *speaking[-2:]) == 0
+    head, *lines = map(json.loads, story.with_suffix(".jsonl").read_text().splitlines())
+    assert head["voices"] == {"ann": str(tmp_path / "ann.safetensors"), "bob": str(bob)}
+    assert {line["voice"] for line in lines} == {"ann", "bob"}
+    assert command(story.with_suffix(".jsonl"), *HERE, *SOON_OVER) == 0
+    assert read(story, "utterances.jsonl", Utterance) == before
+
+
 def test_another_temperature_is_another_take(
     story: Path, speaking: tuple[object, ...], command: Command
 ) -> None:

@@ -342,7 +342,9 @@ def test_a_preview_that_was_cut_off_says_so(command: Command, capsys: Capture) -
 
 
 def test_a_preview_says_what_it_is_doing(command: Command, capsys: Capture) -> None:
-    assert command("voices", "preview", "tone", "Good evening.\n\nGood night.") == 0
+    assert (
+        command("voices", "preview", "tone", "Good evening, all of you.\n\nGood night to you.") == 0
+    )
     shown = capsys.readouterr().err
     assert "Loading the voice." in shown
     assert "Speaking 2 segments." in shown
@@ -358,8 +360,9 @@ def test_a_preview_speaks_each_text_once(command: Command, monkeypatch: pytest.M
         return generate(self, requests)
 
     monkeypatch.setattr(FakeEngine, "generate", counted)
-    assert command("voices", "preview", "tone", "Good day.\n\nGood night.\n\nGood day.") == 0
-    assert sorted(spoken) == ["Good day.", "Good night."]
+    day, night = "Good day to you all.", "Good night to you all."
+    assert command("voices", "preview", "tone", f"{day}\n\n{night}\n\n{day}") == 0
+    assert sorted(spoken) == [day, night]
 
 
 def test_samples_that_are_no_numbers_are_never_written(

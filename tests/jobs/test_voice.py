@@ -291,8 +291,8 @@ def test_choosing_a_voice_imports_no_torch_once_the_machine_is_known(mirror: Pat
     put(mirror, "english")
     code = (
         "import sys; from pocket_batch.config import load_pipeline; "
-        "from pocket_batch.jobs.audiobook import choose_speaker; "
-        "from pocket_batch.jobs.voice import BookLanguage; "
+        "import pocket_batch.jobs.audiobook; "
+        "from pocket_batch.jobs.voice import BookLanguage, choose_speaker; "
         "speaker = choose_speaker(load_pipeline(None, {}), BookLanguage('en', '')); "
         "speaker.engine.identity(); speaker.engine.check([speaker.voice]); "
         "sys.exit(speaker.voice.name != 'alba' or 'torch' in sys.modules)"
