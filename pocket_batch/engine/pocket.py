@@ -58,6 +58,7 @@ class PocketEngine:
     max_tokens = MAX_TOKENS
     batch_size = NUM_SLOTS
     is_concurrent = True
+    takes_ipa = False
 
     def __init__(self, spec: EngineSpec) -> None:
         """Find the model by its name or folder; nothing is loaded.
@@ -148,7 +149,7 @@ class PocketEngine:
         """
         from pocket_batch.engine.batch import set_num_threads
 
-        keep_freed_memory()
+        keep_freed_memory(num_threads)
         set_num_threads(1)
         if num_threads != self._num_lanes:
             self._num_lanes, self._batches = num_threads, []

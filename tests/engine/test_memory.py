@@ -12,7 +12,7 @@ from pocket_batch.engine.memory import keep_freed_memory
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a matter of glibc")
 def test_memory_that_is_freed_is_used_again_without_new_pages() -> None:
-    keep_freed_memory()
+    keep_freed_memory(2)
 
     def num_new_pages() -> int:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -30,4 +30,4 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         raise TypeError
 
     monkeypatch.setattr(ctypes, "CDLL", no_library)
-    keep_freed_memory()
+    keep_freed_memory(2)
