@@ -4,42 +4,24 @@ Every visible character comes out exactly once, in a piece that is spoken or in 
 the reason why it is not. The walk is a loop over the tree, so depth costs no stack.
 """
 
-import re
-import unicodedata
-
 from lxml import etree
 
-from pocket_batch.data import BlockKind
-from pocket_batch.sources.formula import shifted_digits, spoken_math
-from pocket_batch.sources.markup import Element, fold, local_name, semantic_types
-from pocket_batch.sources.numbering import Numbering
-from pocket_batch.sources.omit import HEADINGS, Omission
-from pocket_batch.sources.pieces import Piece, Pieces
-
-BLOCKS = HEADINGS | frozenset(
-    (
-        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd"),
-        *("details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer"),
-        *("form", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav", "ol"),
-        *("p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead"),
-        *("tr", "ul"),
-    )
-)
-INVISIBLE = frozenset(
-    (
-        *("head", "script", "style", "template", "iframe", "object", "audio", "video", "canvas"),
-        *("datalist", "select", "textarea", "annotation", "annotation-xml", "metadata", "desc"),
-    )
-)
-# Marks in the text of a block, of characters that XML cannot hold; resolved at its end.
-ANCHOR, HARD_BREAK, LINE_BREAK, CELL = "\x1c", "\x1d", "\x1e", "\x1f"
-# "line<br/> <br/>line" -> a break as hard as that between paragraphs
-BLANK_LINE = re.compile(f"{LINE_BREAK}[\\s{ANCHOR}]*{LINE_BREAK}[\\s{LINE_BREAK}{ANCHOR}]*")
-# "* * *" or "⁂" or "—" or "..." -> matches
-ORNAMENT = re.compile(r"[\s*·•.…⁂❦❧☙~_=#+◆◇■□●○✦✧★☆※\u2013\u2014-]+")
-# "CHAPTER IV<br/>The Gate" -> "CHAPTER IV. The Gate": a number and a title are two things
-NUMBER_LINE = re.compile(rf"(\b(?:\d+|[IVXLC]+))\s*{LINE_BREAK}\s*(?=[^\W\d_a-z])")
-MAX_SPOKEN_ROW = 1_000  # characters; a longer table row lays out text, it is no data
+from pocket_batch.settings import ReadSettings
+from pocket_batch.sources.announce import word_for
+from pocket_batch.sources.base import AS_USUAL
+from pocket_batch.sources.elements import BLOCKS, HEADINGS
+from pocket_batch.sources.formula import formula_source
+from pocket_batch.sources.inline import InlineReader
+from pocket_batch.sources.languages import differing_language
+from pocket_batch.sources.markup import Element, local_name, semantic_types, text_of
+from pocket_batch.sources.notes import NO_NOTES, DocumentNotes
+from pocket_batch.sources.pictures import described
+from pocket_batch.sources.pieces import Pieces
+from pocket_batch.sources.reasons import MOVED_NOTE, NOTE_MARK, Omission
+from pocket_batch.sources.ssml import pause_ms, pronunciation
+from pocket_batch.sources.tables import CELL, CELLS, column_names, is_data_row, num_columns
+from pocket_batch.sources.visible import drawing_labels, is_invisible, visible_text
+from pocket_batch.sources.writer import PieceWriter
 
 
 def read_blocks(
@@ -48,6 +30,10 @@ def read_blocks(
     plan: dict[Element, Omission] | None = None,
     wanted: frozenset[str] = frozenset(),
     omission: Omission | None = None,
+    *,
+    settings: ReadSettings = AS_USUAL,
+    language: str = "",
+    notes: DocumentNotes = NO_NOTES,
 ) -> Pieces:
     """Walk a document and return its text.
 
@@ -57,8 +43,11 @@ def read_blocks(
         plan: elements that are not spoken.
         wanted: the ids whose places are needed.
         omission: why nothing of the document is spoken, if so.
+        settings: how ruby and pictures are read; the rest of them is in the plan.
+        language: that of the book, a BCP 47 tag.
+        notes: where notes are to be spoken, the links to them and their ids.
     """
-    walk = _Walk(name, plan or {}, wanted, omission)
+    walk = _Walk(name, plan or {}, wanted, omission, settings, language, notes)
     for event, element in (tree := etree.iterwalk(root, ("start", "end", "comment", "pi"))):
         if event == "start":
             if walk.start(element):
@@ -71,8 +60,8 @@ def read_blocks(
                 walk.end(element)
             if element is not root:
                 walk.add(element.tail)
-    walk.flush()
-    return walk.result
+    walk.out.end_block()
+    return walk.out.result
 
 
 class _Walk:
@@ -84,25 +73,35 @@ class _Walk:
         plan: dict[Element, Omission],
         wanted: frozenset[str],
         omission: Omission | None,
+        settings: ReadSettings,
+        language: str,
+        notes: DocumentNotes,
     ) -> None:
-        self.result = Pieces()
+        self.out = PieceWriter(name)
+        if omission is not None:
+            self.out.omissions.append(omission)
+        self._inline = InlineReader(self.out, plan, settings, language)
         self._name = name
         self._plan = plan
         self._wanted = wanted
-        self._omissions = [omission] if omission is not None else []
-        self._buffer: list[str] = []
-        self._line = 1
-        self._pending_anchors: list[str] = []
+        self._settings = settings
+        self._language = language
+        self._notes = notes
+        self._note_begins = -1  # how many pieces there were when the last note began
+        self._num_inline_notes = 0
+        self._note: Element | None = None
         self._headings: list[tuple[Element, int]] = []
+        self._tables: list[tuple[Element, list[str]]] = []
+        self._languages: list[tuple[Element, str]] = []
+        self._captions: list[tuple[Element, list[Omission]]] = []
         self._skipped: Element | None = None
-        self._numbering = Numbering()
         self._row: Element | None = None
+        self._column = 0
         self._num_pre = 0
 
     def add(self, text: str | None) -> None:
         """Take up character data where the walk stands."""
-        if text:
-            self._buffer.append(text.replace("\n", HARD_BREAK) if self._num_pre else text)
+        self.out.add(text, is_preformatted=self._num_pre > 0)
 
     def start(self, element: Element) -> bool:
         """Enter an element; False when its inside is not to be walked."""
@@ -110,15 +109,16 @@ class _Walk:
         is_block = tag in BLOCKS
         if is_block:
             self._break(element)
-        self._note_anchors(element)
-        if tag in INVISIBLE or (tag == "title" and element.getparent() is not None):
+        if element.attrib:
+            self._note_attributes(element)
+        if is_invisible(element, tag):
             return False
         omission = self._plan.get(element)
         if omission is not None:
             if not is_block or self._row is not None:
-                self._take_out(element, omission)
+                self._take_out(element, tag, omission)
                 return False
-            self._omissions.append(omission)
+            self._omit_block(element, omission)
         if is_block:
             self._enter_block(element, tag)
             return True
@@ -130,135 +130,154 @@ class _Walk:
 
     def end(self, element: Element) -> None:
         """Leave an element."""
+        tag = local_name(element)
         if element is self._skipped:
             self._skipped = None
-            return
-        tag = local_name(element)
-        if tag in BLOCKS:
-            self._break(element)
-            if self._row is element:
-                self._row = None
-                self.flush()
-            if element in self._plan:
-                self._omissions.pop()
-            if self._headings and self._headings[-1][0] is element:
-                self._headings.pop()
-            if tag == "pre":
-                self._num_pre -= 1
-            self._numbering.leave(tag)
+        elif tag in BLOCKS:
+            self._leave_block(element, tag)
         elif tag == "q":
-            self._buffer.append("”")
-
-    def flush(self) -> None:
-        """End the block at hand and put its text into pieces."""
-        raw = "".join(self._buffer)
-        self._buffer.clear()
-        for line in self._lines(raw):
-            self._put(line)
-        for anchor in self._pending_anchors:  # none is left unless the text was all white space
-            self.result.anchors.setdefault(anchor, len(self.result.items))
-        self._pending_anchors.clear()
+            self.out.add("”")
+        if self._languages and self._languages[-1][0] is element:
+            self._languages.pop()
+            self.out.language = self._languages[-1][1] if self._languages else ""
 
     def _break(self, element: Element) -> None:
-        if self._row is not None and self._row is not element:
-            self._buffer.append(" ")
-            return
         if self._row is None:
-            self.flush()
-            self._line = element.sourceline or self._line
+            self.out.end_block()
+            self.out.line = element.sourceline or self.out.line
+        elif self._row is not element:
+            self.out.add(" ")
 
     def _enter_block(self, element: Element, tag: str) -> None:
         if rank := _heading_rank(element, tag):
             self._headings.append((element, rank))
+            self.out.rank = rank
+            if self.out.notes and self._note not in element.iterancestors():
+                self.out.notes = ()  # the notes of a chapter end where the next heading stands
         if tag == "hr" and self._row is None:
-            self._piece("scene_break", "")
+            self.out.put("scene_break", "")
         elif tag == "pre":
             self._num_pre += 1
-        elif tag == "tr" and self._row is None and _is_data(element):
-            self._row = element
-        elif tag in ("td", "th") and self._row is not None:
-            self._buffer.append(CELL)
-        self._numbering.enter(element, tag)
+        elif tag == "figure" and self._settings.alt and (text := described(element)):
+            self.out.put("paragraph", text)
+        elif tag == "table":
+            self._tables.append((element, column_names(element)))
+        elif tag == "caption" and self._captions and self._captions[-1][0] is element:
+            self.out.omissions = self._captions[-1][1][:-1]
+        elif tag == "tr" and self._row is None and is_data_row(element):
+            self._row, self._column = element, 0
+        elif tag in CELLS and self._row is not None:
+            self._enter_cell(element, tag)
+        self.out.numbering.enter(element, tag)
+
+    def _leave_block(self, element: Element, tag: str) -> None:
+        self._break(element)
+        if self._row is element:
+            self._row = None
+            self.out.end_block()
+        if self._captions and self._captions[-1][0] is element:
+            self.out.omissions = self._captions.pop()[1]
+        if element in self._plan:
+            self.out.omissions.pop()
+            if MOVED_NOTE not in self.out.omissions:
+                self.out.notes = ()
+        if self._headings and self._headings[-1][0] is element:
+            self._headings.pop()
+            self.out.rank = self._headings[-1][1] if self._headings else 0
+        if tag == "pre":
+            self._num_pre -= 1
+        elif tag == "table":
+            self._tables.pop()
+        self.out.numbering.leave(tag)
+
+    def _enter_cell(self, cell: Element, tag: str) -> None:
+        self.out.add(CELL)
+        names = self._tables[-1][1] if self._tables else []
+        if tag == "td" and self._column < len(names) and names[self._column] and text_of(cell):
+            self.out.add(f"{names[self._column]}: ")
+        self._column += num_columns(cell)
+
+    def _omit_block(self, element: Element, omission: Omission) -> None:
+        """Begin to leave out a block; what is announced says so, a table by its caption."""
+        is_said = bool(omission.announced_as) and not self.out.omissions
+        self.out.omissions.append(omission)
+        if not is_said or not visible_text(element):
+            return
+        caption = next((child for child in element if local_name(child) == "caption"), None)
+        if caption is not None and visible_text(caption):
+            self._captions.append((caption, self.out.omissions))
+            return
+        self.out.omissions = []
+        self.out.put("paragraph", f"{word_for(omission.announced_as, self._language)}.")
+        self.out.omissions = [omission]
 
     def _enter_inline(self, element: Element, tag: str) -> bool:
-        if tag == "br":
-            self._buffer.append(LINE_BREAK)
-        elif tag == "q":
-            self._buffer.append("“")
-        elif tag == "math":
-            self._buffer.append(spoken_math(element))
+        if tag == "break":
+            self._pause(pause_ms(element))
+        elif self._inline.read(element, tag):
+            self._note_anchors_inside(element)
             return False
-        elif tag in ("sup", "sub") and not any(e in self._plan for e in element.iter()):
-            text = fold("".join(element.itertext()))
-            if shifted := shifted_digits(text, is_raised=tag == "sup"):
-                self._buffer.append(shifted)
-                return False
         return True
 
+    def _pause(self, pause_ms: int) -> None:
+        if self._headings or self._row is not None:
+            self.out.add(" ")
+        elif pause_ms:
+            self.out.pause(pause_ms)
+
+    def _note_attributes(self, element: Element) -> None:
+        self._note_anchors(element)
+        language = differing_language(element, self._language)
+        if language is not None:
+            self._languages.append((element, language))
+            self.out.language = language
+        if respelling := pronunciation(element, language or self.out.language or self._language):
+            self.out.result.lexicon.append(respelling)
+
+    def _note_anchors_inside(self, element: Element) -> None:
+        if self._wanted or self._notes.ids:
+            for inner in element.iterdescendants(etree.Element):
+                self._note_anchors(inner)
+
     def _note_anchors(self, element: Element) -> None:
-        if not self._wanted or not element.attrib:
+        if not self._wanted and not self._notes.ids:
             return
         name = element.get("name") if local_name(element) == "a" else None
         for anchor in (element.get("id"), name):
             if anchor in self._wanted:
-                self._pending_anchors.append(anchor)
-                self._buffer.append(ANCHOR)
+                self.out.add_anchor(anchor)
+            if anchor in self._notes.ids and self._is_in_note(element):
+                # Several ids may stand at the begin of the same note.
+                num_pieces = len(self.out.result.items)
+                others = self.out.notes if self._note_begins == num_pieces else ()
+                self.out.notes = (*others, (self._name, anchor))
+                self._note_begins = num_pieces
+                self._note = element
 
-    def _take_out(self, element: Element, omission: Omission) -> None:
-        for inner in element.iterdescendants(etree.Element):
-            self._note_anchors(inner)
-        if local_name(element) == "svg":
-            words = (e.text or "" for e in element.iter() if local_name(e) in ("text", "tspan"))
+    def _is_in_note(self, element: Element) -> bool:
+        return MOVED_NOTE in self.out.omissions or self._plan.get(element) == MOVED_NOTE
+
+    def _take_out(self, element: Element, tag: str, omission: Omission) -> None:
+        self._note_anchors_inside(element)
+        if tag == "svg":
+            text = " ".join(drawing_labels(element))
         else:
-            words = element.itertext(etree.Element)
-        text = fold("".join(words))
-        if text:
-            where = f"{self._name}:{element.sourceline or self._line}"
-            piece = Piece("paragraph", text, where, omissions=(omission,), is_inline=True)
-            self.result.items.append(piece)
-
-    def _lines(self, raw: str) -> list[str]:
-        """Split at breaks; a line that goes on in lower case belongs to the one before."""
-        raw = BLANK_LINE.sub(lambda match: HARD_BREAK + ANCHOR * match[0].count(ANCHOR), raw)
-        if self._headings:
-            raw = NUMBER_LINE.sub(r"\1. ", raw)
-        if self._headings or CELL in raw:
-            return raw.replace(LINE_BREAK, " ").split(HARD_BREAK)
-        lines: list[str] = []
-        for part in raw.split(HARD_BREAK):
-            lines.append("")
-            for line in part.split(LINE_BREAK):
-                first = line.replace(ANCHOR, "").lstrip()[:1]
-                if not lines[-1] or first.islower() or not first:
-                    lines[-1] += f" {line}" if lines[-1] else line
-                else:
-                    lines.append(line)
-        return lines
-
-    def _put(self, line: str) -> None:
-        parts = line.split(ANCHOR)
-        for index in range(1, len(parts)):
-            # An anchor after the last word of a paragraph marks what follows the paragraph.
-            has_text_before = bool(fold("".join(parts[:index])))
-            has_text_after = bool(fold("".join(parts[index:])))
-            is_past = has_text_before and not has_text_after and not self._headings
-            place = len(self.result.items) + is_past
-            self.result.anchors.setdefault(self._pending_anchors.pop(0), place)
-        text = _joined_cells(line.replace(ANCHOR, ""))
-        if not text:
+            text = visible_text(element) or formula_source(element)
+        if omission is MOVED_NOTE:
+            self._inline_note(element, text)
             return
-        if ORNAMENT.fullmatch(text):
-            self._piece("scene_break", "")
-        elif self._headings:
-            self._piece("heading", text)
-        else:
-            self._piece("paragraph", self._numbering.take_label(text) + text)
+        self.out.take_out(text, omission, element.sourceline)
+        if text and omission.announced_as:
+            self.out.add(f" {word_for(omission.announced_as, self._language)} ")
+        if omission is NOTE_MARK and (target := self._notes.target_of(element)):
+            self.out.add_mark(target, text)
 
-    def _piece(self, kind: BlockKind, text: str) -> None:
-        rank = self._headings[-1][1] if self._headings and kind == "heading" else 0
-        where = f"{self._name}:{self._line}"
-        text = unicodedata.normalize("NFC", text)
-        self.result.items.append(Piece(kind, text, where, rank, tuple(self._omissions)))
+    def _inline_note(self, element: Element, text: str) -> None:
+        # <span epub:type="footnote"> in the middle of a paragraph is its own mark.
+        self._num_inline_notes += 1
+        place = (self._name, f" {self._num_inline_notes}")  # no id has a space
+        self.out.add_mark(place, "")
+        self.out.put_note(text, (place, (self._name, element.get("id", ""))), element.sourceline)
 
 
 def _heading_rank(element: Element, tag: str) -> int:
@@ -272,25 +291,3 @@ def _heading_rank(element: Element, tag: str) -> int:
     if tag in ("p", "div") and {"title", "subtitle", "bridgehead"} & set(semantic_types(element)):
         return 4
     return 0
-
-
-def _is_data(row: Element) -> bool:
-    """Whether a table row is one thing to say, and not the frame of a page laid out in cells."""
-    num_paragraphs = 0
-    for element in row.iter():
-        tag = local_name(element)
-        if tag in HEADINGS or tag == "table":
-            return False
-        num_paragraphs += tag == "p"
-    num_cells = sum(local_name(cell) in ("td", "th") for cell in row)
-    is_short = sum(map(len, row.itertext())) <= MAX_SPOKEN_ROW or num_cells > 1
-    return is_short and num_paragraphs <= num_cells
-
-
-def _joined_cells(line: str) -> str:
-    """ "Monday<cell>12" -> "Monday, 12"; no comma where a cell ends with punctuation."""
-    joined = ""
-    for cell in filter(None, map(fold, line.split(CELL))):
-        glue = "" if not joined else " " if joined[-1] in ".,:;!?…" else ", "
-        joined += glue + cell
-    return joined

@@ -5,16 +5,34 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pocket_batch.data import Dropped
+from pocket_batch.data import Dropped, Respelling
 from pocket_batch.sources.gutenberg import header_and_licence
-from pocket_batch.sources.omit import GUTENBERG, NAMED_CONTENTS, NAVIGATION, Omission, by_title
+from pocket_batch.sources.languages import primary
+from pocket_batch.sources.omit import by_title, is_notes_title
 from pocket_batch.sources.pieces import Piece, Pieces
+from pocket_batch.sources.reasons import (
+    GUESSES,
+    GUTENBERG,
+    MAX_GUESSED_SHARE,
+    MOVED_NOTE,
+    NAMED_CONTENTS,
+    NAVIGATION,
+    NOTE,
+    Omission,
+)
+
+MAX_FOREIGN_SHARE = 0.9  # of the text, in one language that is not the book's
 
 
 @dataclass(slots=True)
 class Flow:
-    """The pieces of a book in reading order, with the places of its documents and anchors."""
+    """The pieces of a book in reading order, with the places of its documents and anchors.
 
+    `language` is that of the book, `lexicon` the pronunciations that its documents give.
+    """
+
+    language: str = ""
+    lexicon: list[Respelling] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
     starts: dict[str, int] = field(default_factory=dict)
     anchors: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -28,6 +46,7 @@ class Flow:
         for anchor, index in pieces.anchors.items():
             self.anchors[name, anchor] = start + index
         self.pieces.extend(pieces.items)
+        self.lexicon.extend(pieces.lexicon)
 
     @property
     def ends(self) -> dict[str, int]:
@@ -48,7 +67,7 @@ def settle_omissions(flow: Flow, warnings: list[str]) -> None:
     """
     blocks = [piece for piece in flow.pieces if not piece.is_inline]
     total = sum(len(piece.text) for piece in blocks)
-    while excessive := _excessive(blocks, total):
+    while excessive := _excessive(blocks, total) or _too_much_guessed(blocks, total):
         for omission, size in excessive.items():
             warnings.append(
                 f"{100 * size / total:.0f} % of the text looks like {omission.reason}; that is "
@@ -57,7 +76,16 @@ def settle_omissions(flow: Flow, warnings: list[str]) -> None:
         for piece in blocks:
             piece.omissions = tuple(o for o in piece.omissions if o not in excessive)
     _omit_contents_headings(blocks)
+    _omit_notes_headings(blocks)
     _omit_gutenberg(flow)
+    _settle_languages(flow, warnings)
+
+
+def room_for_guesses(flow: Flow) -> float:
+    """How many characters may still be left out by guess, so that guesses stay a few percent."""
+    blocks = [piece for piece in flow.pieces if not piece.is_inline]
+    guessed = sum(len(p.text) for p in blocks if p.omission in GUESSES)
+    return MAX_GUESSED_SHARE * sum(len(piece.text) for piece in blocks) - guessed
 
 
 def _excessive(blocks: list[Piece], total: int) -> dict[Omission, int]:
@@ -66,6 +94,35 @@ def _excessive(blocks: list[Piece], total: int) -> dict[Omission, int]:
         if piece.omission is not None:
             sizes[piece.omission] += len(piece.text)
     return {omission: size for omission, size in sizes.items() if size > omission.max_share * total}
+
+
+def _too_much_guessed(blocks: list[Piece], total: int) -> dict[Omission, int]:
+    """The guess that takes most, when all together take more than they may."""
+    sizes: Counter[Omission] = Counter()
+    for piece in blocks:
+        if piece.omission in GUESSES:
+            sizes[piece.omission] += len(piece.text)
+    is_excessive = sum(sizes.values()) > MAX_GUESSED_SHARE * total
+    return dict(sizes.most_common(1)) if is_excessive else {}
+
+
+def _settle_languages(flow: Flow, warnings: list[str]) -> None:
+    # Templates and converters declare languages carelessly: one that nearly all documents declare
+    # against the package is not that of a part.
+    spoken = [p for p in flow.pieces if p.omission is None]
+    sizes: Counter[str] = Counter()
+    for piece in spoken:
+        sizes[piece.language] += len(piece.text)
+    found, size = next(iter(sizes.most_common(1)), ("", 0))
+    if not flow.language or not found or size <= MAX_FOREIGN_SHARE * sizes.total():
+        return
+    warnings.append(
+        f"The documents declare the language {found}, but the book declares {flow.language}; "
+        "that of the book is used."
+    )
+    for piece in spoken:
+        if primary(piece.language) == primary(found):
+            piece.language = ""
 
 
 def _omit_contents_headings(blocks: list[Piece]) -> None:
@@ -79,6 +136,25 @@ def _omit_contents_headings(blocks: list[Piece]) -> None:
             continue
         if before.omission is None and by_title(before.text) is NAMED_CONTENTS:
             before.omissions = (omission,)
+
+
+def _omit_notes_headings(blocks: list[Piece]) -> None:
+    # <h3>FOOTNOTES:</h3><p id="n1">...: the notes are gone or will be, so their heading goes, too,
+    # unless other text stands between it and the next heading.
+    below: Omission | None = None
+    has_text = False
+    for piece in reversed(blocks):
+        omission = piece.omission
+        is_title = is_notes_title(piece.text)
+        if omission is not None:
+            if omission.reason.startswith(NOTE.reason):
+                below = MOVED_NOTE if omission is MOVED_NOTE else NOTE
+        elif piece.kind == "heading" or is_title:
+            if is_title and below is not None and not has_text:
+                piece.omissions = (below,)
+            below, has_text = None, False
+        elif piece.text:
+            has_text = True
 
 
 def _omit_gutenberg(flow: Flow) -> None:

@@ -3,26 +3,29 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pocket_batch.data import BlockKind
-from pocket_batch.sources.blocks import ORNAMENT
+from pocket_batch.sources.breaks import ORNAMENT
 from pocket_batch.sources.gutenberg import header_and_licence
 from pocket_batch.sources.markup import fold
-from pocket_batch.sources.omit import (
+from pocket_batch.sources.omit import by_title
+from pocket_batch.sources.pieces import Piece
+from pocket_batch.sources.reasons import (
     DRAWING,
     GUTENBERG,
     HEADER,
     LISTED_IN_TEXT,
     NAMED_CONTENTS,
     Omission,
-    by_title,
 )
-from pocket_batch.sources.pieces import Piece
 
 MAX_HEADING = 120  # characters
 MAX_HEADING_LINES = 3
 MIN_CONTENTS_ENTRIES = 3
 MIN_BARE_NUMBERS = 3
+MIN_WRAPPED_LINE = 50  # characters; the longest line of hard-wrapped prose is longer
+MAX_SHORT_LINE = 0.7  # of the longest; the next word would have fitted on such a line
 UNWRAPPED_LINE = 200  # characters; a longer line was not wrapped, it is a paragraph
 
 NUMBER = (
@@ -61,6 +64,8 @@ FIELD = re.compile(
 )
 # [Illustration: The bridge] -> matches
 ILLUSTRATION = re.compile(r"^\[Illustration(?::?.*)?\]$", re.IGNORECASE | re.DOTALL)
+# He left.” -> matches
+SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*_]*\s*$")
 ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
@@ -131,10 +136,51 @@ def _paragraphs(text: str) -> list[_Paragraph]:
 
 
 def _paragraphs_of_group(group: list[tuple[int, str]]) -> list[_Paragraph]:
-    """Lines without a blank line between: one hard-wrapped paragraph, or one each if long."""
-    if any(len(line) > UNWRAPPED_LINE for _, line in group):
-        return [_Paragraph([line], number) for number, line in group]
-    return [_Paragraph([line for _, line in group], group[0][0])] if group else []
+    """Lines without a blank line between: one hard-wrapped paragraph, or one each if long.
+
+    Paragraphs may also begin at an indent, or end at a short line with the end of a sentence, and
+    a heading may stand right above its text.
+    """
+    if not group:
+        return []
+    lines = [line for _, line in group]
+    if max(map(len, lines)) > UNWRAPPED_LINE:
+        starts = set(range(len(lines)))
+    else:
+        starts = {0} | _indented(lines) | _after_short_lines(lines)
+    is_long = sum(map(len, lines)) > MAX_HEADING
+    if is_long and NUMBERED.match(fold(lines[0])):
+        starts.add(1)
+    places = sorted(place for place in starts if place < len(lines))
+    ends = [*places[1:], len(lines)]
+    return [
+        _Paragraph(lines[start:end], group[start][0])
+        for start, end in zip(places, ends, strict=True)
+    ]
+
+
+def _indented(lines: list[str]) -> set[int]:
+    """The lines that begin a paragraph by their indent, where most others have none."""
+    depths = [len(line) - len(line.lstrip()) for line in map(str.expandtabs, lines)]
+    deeper = {place for place, depth in enumerate(depths) if depth > min(depths)}
+    if max(map(len, lines)) < MIN_WRAPPED_LINE or 2 * len(deeper) >= len(lines):
+        return set()  # verse, or a quotation
+    ended = {place for place in deeper if place and SENTENCE_END.search(lines[place - 1])}
+    return {place for place in deeper if place - 1 not in deeper} | ended
+
+
+def _after_short_lines(lines: list[str]) -> set[int]:
+    """The lines after one that ends a sentence well before the others do."""
+    width = max(map(len, lines))
+    if width < MIN_WRAPPED_LINE:
+        return set()  # verse, or an address
+    return {
+        place + 1
+        for place, (line, following) in enumerate(pairwise(lines))
+        if len(line.rstrip()) < MAX_SHORT_LINE * width
+        and SENTENCE_END.search(line)
+        and not following.lstrip()[:1].islower()
+    }
 
 
 def _joined(lines: list[str]) -> str:

@@ -10,11 +10,22 @@ from pocket_batch.errors import InputError
 from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.base import sha256_of_file
 from pocket_batch.sources.blocks import read_blocks
+from pocket_batch.sources.book_language import language_tag
 from pocket_batch.sources.chapters import build_chapters, cut_into_parts, omit_by_title
 from pocket_batch.sources.flow import Flow, list_dropped, settle_omissions
+from pocket_batch.sources.markdown_notes import mark_notes, separate_notes
 from pocket_batch.sources.markup import Element, parse_xhtml
+from pocket_batch.sources.note_texts import declared_notes
+from pocket_batch.sources.notes import (
+    NO_NOTES,
+    index_notes,
+    notes_of_document,
+    plan_notes,
+    survey_links,
+)
 from pocket_batch.sources.omit import plan_omissions
 from pocket_batch.sources.plaintext import read_characters
+from pocket_batch.sources.spoken_notes import place_notes
 
 # "---\ntitle: Emma\n---\n" at the start of the file -> title: Emma
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -33,14 +44,30 @@ def read_markdown(path: Path, settings: ReadSettings) -> Book:
     """
     text, warnings = read_characters(path)
     facts, body, num_lines = split_front_matter(text)
-    flow = Flow()
+    language = language_tag(_first(facts, "language") or _first(facts, "lang"))
+    flow = Flow(language=language)
     root = _parse(body, path.name, num_lines)
-    flow.append(path.name, read_blocks(root, path.name, plan_omissions(root, [])))
+    links = [
+        (link, (path.name, link.get("href")[1:]))
+        for link in root.iter("{*}a", "a")
+        if link.get("href", "").startswith("#")
+    ]
+    notes = index_notes(survey_links(links, path.name), declared_notes(root, path.name))
+    pieces = read_blocks(
+        root,
+        path.name,
+        plan_notes(root, path.name, links, notes, settings) | plan_omissions(root, [], settings),
+        settings=settings,
+        language=language,
+        notes=NO_NOTES if settings.notes == "drop" else notes_of_document(path.name, links, notes),
+    )
+    flow.append(path.name, pieces)
     headings = [piece for piece in flow.pieces if piece.rank == 1]
     title = _first(facts, "title") or (headings[0].text if len(headings) == 1 else path.stem)
     settle_omissions(flow, warnings)
     parts = cut_into_parts(flow, (), title, warnings)
-    omit_by_title(parts, flow)
+    omit_by_title(parts, flow, settings)
+    place_notes([part.pieces for part in parts], flow, settings, language)
     chapters = build_chapters(parts)
     if not chapters:
         raise InputError(f"{path}: text was expected, but nothing in it can be read aloud.")
@@ -49,7 +76,7 @@ def read_markdown(path: Path, settings: ReadSettings) -> Book:
         title=title,
         chapters=chapters,
         authors=tuple(facts.get("author", ()) or facts.get("authors", ())),
-        language=_first(facts, "language") or _first(facts, "lang"),
+        language=language,
         date=_first(facts, "date"),
         publisher=_first(facts, "publisher"),
         series=_first(facts, "series"),
@@ -98,14 +125,19 @@ def _first(facts: dict[str, list[str]], name: str) -> str:
 
 def _parse(body: str, name: str, num_lines_before: int) -> Element:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    tokens = parser.parse(body)
+    text, numbers = separate_notes(body)
+    tokens = parser.parse(text)
     for token in tokens:
         if token.map is not None and token.nesting >= 0:
-            token.attrSet(LINE, str(token.map[0] + 1 + num_lines_before))
+            token.attrSet(LINE, str(numbers[token.map[0]] + num_lines_before))
     html = parser.renderer.render(tokens, parser.options, {})
     root = parse_xhtml(f"<html><body>{html}</body></html>".encode(), name).root
     for element in root.iter():
         line = element.attrib.pop(LINE, None) if isinstance(element.tag, str) else None
         if line is not None and line.isdecimal():
             element.sourceline = int(line)
+            parent = element.getparent()
+            if parent is not None and parent.tag == "pre":
+                parent.sourceline = int(line)
+    mark_notes(root)
     return root

@@ -6,33 +6,23 @@ declaration: nothing external is read, and nothing can be expanded again and aga
 
 import re
 from dataclasses import dataclass
-from html.entities import html5
+from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
 from pocket_batch.errors import InputError
 from pocket_batch.sources.encoding import declared_in_markup, decode
+from pocket_batch.sources.entities import FORBIDDEN, without_entities
+from pocket_batch.sources.repair import as_html, flattened
 
 Element = Any  # lxml has no types
 
 EPUB_NAMESPACE = "http://www.idpf.org/2007/ops"
-MAX_EXPANSION = 1_000_000  # characters that the entities of one document may add
-
-# <?xml version="1.0"?> -> (nothing)
-DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-# <!DOCTYPE html [<!ENTITY a "b">]> -> (nothing), the part in brackets is group 1
-DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[(.*?)\]\s*)?>", re.DOTALL | re.IGNORECASE)
-# <!ENTITY pub "The Press"> -> pub, The Press; values with markup or references do not match
-PLAIN_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]+)\s+(?:\"([^\"<&%]*)\"|'([^'<&%]*)')\s*>")
-# &eacute; -> eacute
-REFERENCE = re.compile(r"&([A-Za-z_][\w.-]*);")
-# U+0001 -> (nothing): characters that XML 1.0 cannot hold
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# <a id="x"/> -> <a id="x"></a>: in HTML a slash does not close an element
-SELF_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)((?:[^<>\"'/]|/(?!>)|\"[^\"<]*\"|'[^'<]*')*+)/>")
-XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
-VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+# svg:text -> text; o:p is no paragraph and stays
+PREFIX = re.compile(r"^(?:svg|m|mml|math|x?html|h|xh|epub|ops|opf|dc|ncx|ssml):")
+MAX_CONTROLS = 8
+MAX_CONTROL_SHARE = 0.02  # of the characters; what is encrypted or packed has a tenth
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +36,24 @@ class Markup:
 def parse_xhtml(data: bytes, where: str) -> Markup:
     """Parse a content document: as XML, or as HTML with a flaw when it is not well-formed.
 
+    Elements nested deeper than the parser goes are taken out around their text.
+
     Raises:
-        InputError: there is no element in it, or it is nested beyond the parser's limit.
+        InputError: there is no element in it, or it is no text at all.
     """
-    text, flaw = decode(data, declared_in_markup(data))
-    flaws = [f"{where} {flaw}."] if flaw else []
-    clean = _without_entities(text)
+    clean, flaws, blamed = _characters(data, where)
     try:
-        root = _parse(clean, where, recover=False)
+        root = _parse(clean, recover=False)
     except etree.XMLSyntaxError as error:
-        place = f"{where}:{error.lineno or 1}"
-        flaws.append(f"{place} is not well-formed; the document was repaired as HTML.")
+        # Not `error.error_log`: that holds the errors of other documents, too.
+        if error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
+            flaws.append(f"{where} nests elements too deep; the innermost were read without tags.")
+            clean = flattened(clean)
+        else:
+            place = f"{where}:{error.lineno or 1}"
+            flaws.append(f"{place} is not well-formed; the document was repaired as HTML.")
         root = _parse_html(clean, where)
-    return Markup(root, tuple(flaws))
+    return Markup(root, (*flaws, *blamed))
 
 
 def parse_xml(data: bytes, where: str) -> Markup:
@@ -67,15 +62,14 @@ def parse_xml(data: bytes, where: str) -> Markup:
     Raises:
         InputError: nothing can be made of it.
     """
-    text, flaw = decode(data, declared_in_markup(data))
-    flaws = [f"{where} {flaw}."] if flaw else []
-    clean = _without_entities(text)
+    clean, flaws, blamed = _characters(data, where)
+    flaws += blamed
     try:
-        return Markup(_parse(clean, where, recover=False), tuple(flaws))
+        return Markup(_parse(clean, recover=False), tuple(flaws))
     except etree.XMLSyntaxError as error:
         flaws.append(f"{where}:{error.lineno or 1} is not well-formed; it was repaired.")
     try:
-        root = _parse(clean, where, recover=True)
+        root = _parse(clean, recover=True)
     except etree.XMLSyntaxError:
         root = None
     if root is None:
@@ -89,7 +83,13 @@ def local_name(element: Element) -> str:
         tag = element.tag
     except UnicodeDecodeError:  # a broken byte in a namespace, which lxml decodes only now
         return ""
-    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=2_000)  # asked several times for every element of a book
+def _local(tag: str) -> str:
+    name = tag.rpartition("}")[2].lower()
+    return PREFIX.sub("", name) if ":" in name else name  # the prefix was not declared
 
 
 def attribute(element: Element, name: str) -> str:
@@ -116,7 +116,22 @@ def text_of(element: Element) -> str:
     return fold("".join(element.itertext(etree.Element)))
 
 
-def _parse(text: str, where: str, *, recover: bool) -> Element:
+def is_too_deep(log: Any) -> bool:
+    """Whether a parser gave up because elements are nested deeper than it goes."""
+    return any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in log)
+
+
+def _characters(data: bytes, where: str) -> tuple[str, list[str], list[str]]:
+    """The text without entities, and sentences about its encoding and about its entities."""
+    text, flaw = decode(data, declared_in_markup(data))
+    text = text.strip("\0")  # a file that was cut short may be filled up with zeros
+    if len(FORBIDDEN.findall(text)) > max(MAX_CONTROLS, MAX_CONTROL_SHARE * len(text)):
+        raise InputError(f"{where}: a document was expected, but it is encrypted or damaged data.")
+    clean, blamed = without_entities(text)
+    return clean, [f"{where} {flaw}."] * bool(flaw), [f"{where}:{flaw}." for flaw in blamed]
+
+
+def _parse(text: str, *, recover: bool) -> Element:
     # `huge_tree` lifts the limits on text length and depth (2,048 stays). It also lifts the
     # guard against entity expansion, which is safe because no entity is left in the text.
     parser = etree.XMLParser(
@@ -128,64 +143,23 @@ def _parse(text: str, where: str, *, recover: bool) -> Element:
         recover=recover,
         collect_ids=False,
     )
-    try:
-        return etree.fromstring(text.encode("utf-8"), parser)
-    except etree.XMLSyntaxError as error:
-        _refuse_depth(error.error_log or parser.error_log, where)
-        raise
+    return etree.fromstring(text.encode("utf-8"), parser)
 
 
 def _parse_html(text: str, where: str) -> Element:
-    opened = SELF_CLOSED.sub(_open_and_close, text)
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
-    try:
-        root = etree.fromstring(opened.encode("utf-8"), parser)
-    except etree.XMLSyntaxError:
-        root = None
-    _refuse_depth(parser.error_log, where)
+    root, is_deep = _html_tree(as_html(text))
+    if is_deep:
+        # The parser leaves out everything below its limit without a word.
+        root, _ = _html_tree(as_html(flattened(text)))
     if root is None:
         raise InputError(f"{where}: a document was expected, but it holds no element.")
     return root
 
 
-def _refuse_depth(log: Any, where: str) -> None:
-    # The HTML parser would otherwise leave out everything below the limit without a word.
-    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in log):
-        raise InputError(
-            f"{where}: elements are nested deeper than 2,048; no real book needs that."
-        )
-
-
-def _open_and_close(match: re.Match[str]) -> str:
-    name, rest = match.group(1), match.group(2)
-    return match.group(0) if name.lower() in VOID else f"<{name}{rest}></{name}>"
-
-
-def _without_entities(text: str) -> str:
-    """Take off XML declaration and DOCTYPE (lines kept) and put characters for named entities."""
-    text = FORBIDDEN.sub("", text)
-    text = DECLARATION.sub(lambda match: "\n" * match.group(0).count("\n"), text, count=1)
-    own: dict[str, str] = {}
-    match = DOCTYPE.search(text)
-    if match:
-        for name, double, single in PLAIN_ENTITY.findall(match.group(1) or ""):
-            own.setdefault(name, double or single)
-        lines = "\n" * match.group(0).count("\n")
-        text = text[: match.start()] + lines + text[match.end() :]
-    return _replace_references(text, own)
-
-
-def _replace_references(text: str, own: dict[str, str]) -> str:
-    room = MAX_EXPANSION
-
-    def value(match: re.Match[str]) -> str:
-        nonlocal room
-        name = match.group(1)
-        if name in XML_ENTITIES:
-            return match.group(0)
-        found = own.get(name, html5.get(f"{name};", ""))
-        room -= len(found)
-        escaped = found.replace("&", "&amp;").replace("<", "&lt;")
-        return escaped if room >= 0 else ""
-
-    return REFERENCE.sub(value, text) if "&" in text else text
+def _html_tree(text: str) -> tuple[Element | None, bool]:
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+    try:
+        root = etree.fromstring(text.encode("utf-8"), parser)
+    except etree.XMLSyntaxError:
+        root = None
+    return root, is_too_deep(parser.error_log)

@@ -8,6 +8,7 @@ from pocket_batch.data import Cover
 from pocket_batch.errors import InputError
 from pocket_batch.sources.archive import Archive
 from pocket_batch.sources.blocks import read_blocks
+from pocket_batch.sources.book_language import declared_language
 from pocket_batch.sources.markup import (
     Element,
     attribute,
@@ -43,8 +44,8 @@ class Metadata:
 class _Elements:
     """Dublin Core elements and `meta` properties by name, with what refines them."""
 
-    def __init__(self, root: Element) -> None:
-        self._all = [e for e in root.iter() if local_name(e)]
+    def __init__(self, root: Element | None) -> None:
+        self._all = [e for e in root.iter() if local_name(e)] if root is not None else []
         self._refinements: dict[tuple[str, str], str] = {}
         for meta in self.metas():
             target = meta.get("refines", "").lstrip("#")
@@ -79,14 +80,14 @@ class _Elements:
         return next(map(text_of, self.core(name)), "")
 
 
-def read_metadata(package: Package) -> Metadata:
+def read_metadata(package: Package, warnings: list[str]) -> Metadata:
     """Collect the metadata of a package; what is missing is empty."""
     elements = _Elements(package.root)
     series, part = _series(elements)
     return Metadata(
         title=_title(elements),
         authors=tuple(dict.fromkeys(_authors(elements))),
-        language=_language(elements.first("language")),
+        language=declared_language(map(text_of, elements.core("language")), warnings),
         date=_date(elements),
         publisher=elements.first("publisher"),
         series=series,
@@ -152,11 +153,6 @@ def _authors(elements: _Elements) -> list[str]:
     creators = [(text_of(e), elements.refinement(e, "role")) for e in elements.core("creator")]
     written = [name for name, role in creators if role in ("aut", "")]
     return written or [name for name, _ in creators]
-
-
-def _language(tag: str) -> str:
-    tag = tag.replace("_", "-")
-    return "" if tag.lower() in ("und", "zxx", "unknown") else tag
 
 
 def _date(elements: _Elements) -> str:

@@ -7,8 +7,9 @@ from pocket_batch.data import Book
 from pocket_batch.errors import InputError
 from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.base import sha256_of_file
+from pocket_batch.sources.book_language import language_tag
 from pocket_batch.sources.chapters import build_chapters, cut_into_parts, omit_by_title
-from pocket_batch.sources.encoding import decode
+from pocket_batch.sources.encoding import decode, wide_encoding
 from pocket_batch.sources.flow import Flow, list_dropped, settle_omissions
 from pocket_batch.sources.gutenberg import START
 from pocket_batch.sources.lines import FIELD, is_header, pieces_of_text
@@ -18,19 +19,9 @@ from pocket_batch.sources.toc import TocEntry
 MAX_BYTES = 256 * 2**20
 MAX_CONTROL_SHARE = 0.01  # of the characters; form feeds are rare in text, the others absent
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-# en or pt-BR -> matches
-TAG = re.compile(r"^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$")
 SIGNATURES = {b"%PDF": "a PDF", b"PK\3\4": "a ZIP archive", b"{\\rtf": "an RTF document"}
-# Names of languages that Project Gutenberg writes in full, as BCP 47 tags.
-LANGUAGES = {
-    "english": "en",
-    "french": "fr",
-    "german": "de",
-    "spanish": "es",
-    "italian": "it",
-    "portuguese": "pt",
-    "dutch": "nl",
-}
+# Windows, old Mac, NEL, line and paragraph separators, and line ends that were converted twice.
+LINE_END = re.compile("\r+\n|[\r\x0b\x85\u2028]")
 
 
 def read_plaintext(path: Path, settings: ReadSettings) -> Book:
@@ -52,13 +43,12 @@ def read_plaintext(path: Path, settings: ReadSettings) -> Book:
     chapters = build_chapters(parts)
     if not chapters:
         raise InputError(f"{path}: text was expected, but nothing in it can be read aloud.")
-    language = fields.get("language", "")
     return Book(
         id=sha256_of_file(path),
         title=title,
         chapters=chapters,
         authors=(fields["author"],) if "author" in fields else (),
-        language=LANGUAGES.get(language.lower(), language if TAG.match(language) else ""),
+        language=language_tag(fields.get("language", "")),
         dropped=list_dropped(flow),
         warnings=tuple(warnings),
     )
@@ -78,10 +68,10 @@ def read_characters(path: Path) -> tuple[str, list[str]]:
     for signature, kind in SIGNATURES.items():
         if data.startswith(signature):
             raise InputError(f"{path}: text was expected, but this is {kind}. Export it as text.")
-    text, flaw = decode(data)
+    text, flaw = decode(data, wide_encoding(data))
     if len(CONTROL.findall(text)) > MAX_CONTROL_SHARE * len(text):
         raise InputError(f"{path}: text was expected, but this is binary data. Check the file.")
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    text = LINE_END.sub("\n", text).replace("\f", "\n\n").replace("\u2029", "\n\n")
     return CONTROL.sub("", text), [f"{path.name} {flaw}."] if flaw else []
 
 

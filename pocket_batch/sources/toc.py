@@ -1,10 +1,12 @@
 """The table of contents: the navigation document of EPUB 3, else the NCX of EPUB 2."""
 
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from pocket_batch.errors import InputError
-from pocket_batch.sources.archive import Archive
+from pocket_batch.sources.archive import SCHEME, Archive
 from pocket_batch.sources.markup import (
     Element,
     fold,
@@ -35,25 +37,62 @@ class Navigation:
     landmarks: tuple[Reference, ...]
 
 
+class _Targets:
+    """Where links lead; a link into a folder that is not there means the only file of its name."""
+
+    def __init__(self, archive: Archive, package: Package) -> None:
+        self.num_moved = 0
+        self._archive = archive
+        self._by_base: dict[str, list[str]] = {}
+        for entry in (*package.spine, *package.extras):
+            name = entry.item.name
+            self._by_base.setdefault(posixpath.basename(name).casefold(), []).append(name)
+
+    def of(self, base: str, href: str) -> tuple[str, str]:
+        """The member that a link means, empty without one, and the fragment."""
+        name, fragment = self._archive.resolve(base, href)
+        address = href.partition("#")[0].strip()
+        if name or not address or SCHEME.match(address):
+            return name, fragment
+        found = self._by_base.get(posixpath.basename(unquote(address)).casefold(), [])
+        if len(found) != 1:
+            return "", fragment
+        self.num_moved += 1
+        return found[0], fragment
+
+
 def read_navigation(archive: Archive, package: Package) -> Navigation:
     """Read nav document and NCX; what is missing or broken gives a warning and no entries."""
+    targets = _Targets(archive, package)
     tables: list[tuple[TocEntry, ...]] = []
     landmarks: tuple[Reference, ...] = ()
     if package.nav is not None:
         root = _parse(archive, package.nav.name, is_xhtml=True)
         if root is not None:
             navs = [e for e in root.iter() if local_name(e) == "nav"]
-            toc = next((n for n in navs if "toc" in semantic_types(n)), None)
-            untyped = next((n for n in navs if not semantic_types(n)), None)
-            chosen = toc if toc is not None else untyped
+            chosen = _toc_in(root, navs)
             if chosen is not None:
-                tables.append(tuple(_nav_entries(archive, package.nav.name, chosen)))
+                tables.append(tuple(_nav_entries(targets, package.nav.name, chosen)))
             landmarks = tuple(_landmarks(archive, package.nav.name, navs))
     if package.ncx is not None:
         root = _parse(archive, package.ncx.name, is_xhtml=False)
         if root is not None:
-            tables.append(tuple(_ncx_entries(archive, package.ncx.name, root)))
+            tables.append(tuple(_ncx_entries(targets, package.ncx.name, root)))
+    if targets.num_moved:
+        archive.warnings.append(
+            f"{targets.num_moved} entries of the table of contents lead to folders that do not "
+            "exist; the documents of those names are taken."
+        )
     return Navigation(tuple(table for table in tables if table), landmarks)
+
+
+def _toc_in(root: Element, navs: list[Element]) -> Element | None:
+    """The element with the table of contents; the whole document when it has no `nav` at all."""
+    if not navs:
+        return root
+    declared = (n for n in navs if "toc" in semantic_types(n) or n.get("role") == "doc-toc")
+    untyped = (n for n in navs if not semantic_types(n))
+    return next(declared, next(untyped, None))
 
 
 def _parse(archive: Archive, name: str, *, is_xhtml: bool) -> Element | None:
@@ -67,11 +106,11 @@ def _parse(archive: Archive, name: str, *, is_xhtml: bool) -> Element | None:
     return markup.root
 
 
-def _nav_entries(archive: Archive, nav_name: str, nav: Element) -> Iterator[TocEntry]:
+def _nav_entries(targets: _Targets, nav_name: str, nav: Element) -> Iterator[TocEntry]:
     for link in nav.iter():
         if local_name(link) != "a" or not link.get("href"):
             continue
-        name, fragment = archive.resolve(nav_name, link.get("href"))
+        name, fragment = targets.of(nav_name, link.get("href"))
         level = sum(local_name(parent) in ("ol", "ul") for parent in link.iterancestors())
         yield TocEntry(_label(link), name, fragment, max(1, level))
 
@@ -96,7 +135,7 @@ def _landmarks(archive: Archive, nav_name: str, navs: list[Element]) -> Iterator
                     yield Reference(kind, name, fragment)
 
 
-def _ncx_entries(archive: Archive, ncx_name: str, root: Element) -> Iterator[TocEntry]:
+def _ncx_entries(targets: _Targets, ncx_name: str, root: Element) -> Iterator[TocEntry]:
     for point in root.iter():
         if local_name(point) != "navpoint":
             continue
@@ -108,6 +147,6 @@ def _ncx_entries(archive: Archive, ncx_name: str, root: Element) -> Iterator[Toc
             elif tag == "content" and not source:
                 source = child.get("src", "")
         if source:
-            name, fragment = archive.resolve(ncx_name, source)
+            name, fragment = targets.of(ncx_name, source)
             level = sum(local_name(parent) == "navpoint" for parent in point.iterancestors())
             yield TocEntry(title, name, fragment, level + 1)

@@ -39,6 +39,18 @@ def dropped(book: Book) -> dict[str, str]:
         ("<p>a<span class='lnum'>10</span></p>", "line number", "10"),
         ("<svg><title>T</title><text>X</text></svg>", "text in a drawing", "X"),
         ("<p><ruby>東<rt>tō</rt></ruby></p>", "ruby reading", "tō"),
+        ("<p>a<audio src='a'>X</audio>b</p>", "text for readers without sound or pictures", "X"),
+        ("<p>a<select><option>X</option></select>b</p>", "form field", "X"),
+        ("<section epub:type='bibliography'><p>X</p></section>", "bibliography", "X"),
+        (
+            "<p>a<a role='doc-biblioref' href='#b'>[3]</a>b</p>",
+            "reference to a bibliography",
+            "[3]",
+        ),
+        ("<level1><p>a<pagenum>7</pagenum>b</p></level1>", "page number", "7"),
+        ("<div role='doc-pagefooter'>X</div>", "running header or footer", "X"),
+        ("<p>a<a role='doc-backlink' href='#r'>X</a>b</p>", "link back from a note", "X"),
+        ("<ul epub:type='loi'><li>X</li></ul>", "table of contents", "X"),
         ("<div class='pg-boilerplate'>X</div>", "Project Gutenberg header or licence", "X"),
         ("<p>a<a epub:type='noteref' href='#n'><sup>12</sup></a> b</p>", "note mark", "12"),
     ],
@@ -71,6 +83,7 @@ def test_a_dropped_mark_leaves_the_words_around_it_whole(make_epub: MakeEpub, pr
     [
         "<p><span epub:type='pagebreak'>'But</span> he said</p>",
         "<p>the <a epub:type='noteref' href='#n'>Emperor's</a> warrior</p>",
+        "<p>as <a epub:type='biblioref' href='#b'>Smith (2001)</a> says</p>",
         "<p>the MP3 of the B52 by U2</p>",
         "<div class='transcriber'>Transcriber's note: spelling kept.</div>",
         "<p class='footnote-like'>Not a note.</p>",
@@ -84,55 +97,6 @@ def test_real_words_are_kept_whatever_marks_them(
 ) -> None:
     book = read_book(make_epub({"c.xhtml": f"<p>{prose}</p>{body}"}))
     assert book.dropped == ()
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        '<p id="n1"><a href="#r1">1</a> A note.</p>',
-        '<p><a id="n1" href="#r1">[1]</a> A note.</p>',
-        '<p id="n1">1. A note. <a href="#r1">↩</a></p>',
-        '<div class="notes"><p><a id="n1"></a><a href="#r1">1</a> A note.</p></div>',
-        '<ol><li id="n1"><p>A note. <a href="#r1">back</a></p></li></ol>',
-    ],
-)
-@pytest.mark.parametrize(
-    "mark",
-    [
-        '<a href="#n1" id="r1"><sup>1</sup></a>',
-        '<sup id="r1"><a href="#n1">1</a></sup>',
-        '<a id="r1"></a><a href="#n1">[1]</a>',
-    ],
-)
-def test_a_number_and_a_text_that_link_to_each_other_are_a_note(
-    make_epub: MakeEpub, prose: str, mark: str, note: str
-) -> None:
-    book = read_book(make_epub({"c.xhtml": f"<p>He rang{mark} twice.</p><p>{prose}</p>{note}"}))
-    assert spoken(book).startswith("He rang twice.\n")
-    assert "A note" not in spoken(book)
-    assert "A note" in dropped(book)["note (by its links)"]
-
-
-def test_notes_in_a_document_of_their_own_are_found(make_epub: MakeEpub, prose: str) -> None:
-    book = read_book(
-        make_epub(
-            {
-                "c.xhtml": '<p>He rang<a id="r" href="n.xhtml#n">1</a> twice.</p>'
-                f"<p>{prose * 5}</p>",
-                "n.xhtml": '<h2>Notes</h2><p id="n"><a href="c.xhtml#r">1</a> A long note.</p>',
-            }
-        )
-    )
-    assert len(book.chapters) == 1
-    assert "Notes" not in spoken(book)
-
-
-def test_chapters_that_lead_back_to_their_contents_are_no_notes(
-    make_epub: MakeEpub, prose: str
-) -> None:
-    contents = "".join(f'<p>Part <a id="t{n}" href="#c{n}">{n}</a></p>' for n in (1, 2))
-    body = "".join(f'<h2 id="c{n}"><a href="#t{n}">{n}</a></h2><p>{prose}</p>' for n in (1, 2))
-    assert read_book(make_epub({"c.xhtml": contents + body})).dropped == ()
 
 
 def test_a_list_of_links_into_the_book_goes_with_its_heading(
@@ -209,3 +173,30 @@ def test_old_gutenberg_headers_without_markup_are_known(make_epub: MakeEpub, pro
         )
     )
     assert spoken(book) == prose.strip()
+
+
+@pytest.mark.parametrize("kind", ["copyright-page", "index", "notes"])
+def test_the_guide_names_whole_documents_that_are_not_read(
+    make_epub: MakeEpub, prose: str, kind: str
+) -> None:
+    book = read_book(
+        make_epub(
+            {"x.xhtml": "<p>Small.</p>", "b.xhtml": f"<p>{prose * 3}</p>"},
+            guide=f'<guide><reference type="{kind}" title="" href="x.xhtml"/></guide>',
+        )
+    )
+    assert list(dropped(book).values()) == ["Small."]
+    assert next(iter(dropped(book))).endswith("(by the guide)")
+
+
+def test_all_guesses_together_take_a_few_percent_only(make_epub: MakeEpub, prose: str) -> None:
+    named = {
+        f"{number}.xhtml": f"<h1>{title}</h1><p>{prose}</p>"
+        for number, title in enumerate(("Contents", "Index", "Copyright"))
+    }
+    book = read_book(make_epub(named | {"b.xhtml": f"<h1>One</h1><p>{prose * 40}</p>"}))
+    assert [item.reason for item in book.dropped] == [
+        "table of contents (by its title)",
+        "index (by its title)",
+    ]
+    assert [chapter.title for chapter in book.chapters] == ["Copyright", "One"]

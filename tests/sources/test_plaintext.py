@@ -7,6 +7,7 @@ import pytest
 
 from pocket_batch.data import Book
 from pocket_batch.errors import InputError
+from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.base import read_book
 
 Read = Callable[..., Book]
@@ -165,3 +166,86 @@ def test_bare_numbers_between_a_prologue_and_an_epilogue_are_chapters(tmp_path: 
     parts = ("Prologue", "1", "2", "III", "Four", "Epilogue")
     path.write_text("\n\n".join(f"{part}\n\nSomething happened." for part in parts))
     assert [chapter.title for chapter in read_book(path).chapters] == list(parts)
+
+
+WRAPPED = "The harbour was quiet that morning, and the nets lay folded on"
+
+
+def test_paragraphs_may_begin_at_an_indent(read: Read) -> None:
+    text = (
+        f"    {WRAPPED}\nthe quay.\n    “Nobody,” she said.\n    “Nobody at all.”\n    {WRAPPED}\n"
+        f"{WRAPPED}\n{WRAPPED}\nthe quay."
+    )
+    assert [block.text for block in read(text).chapters[0].blocks] == [
+        f"{WRAPPED} the quay.",
+        "“Nobody,” she said.",
+        "“Nobody at all.”",
+        f"{WRAPPED} {WRAPPED} {WRAPPED} the quay.",
+    ]
+
+
+def test_a_short_line_that_ends_a_sentence_ends_a_paragraph(read: Read) -> None:
+    text = f"{WRAPPED}\nthe quay.\n{WRAPPED}\nthe stones, as Mr.\nfinch had said."
+    assert [block.text for block in read(text).chapters[0].blocks] == [
+        f"{WRAPPED} the quay.",
+        f"{WRAPPED} the stones, as Mr. finch had said.",
+    ]
+    verse = "The road is long.\nThe salt is white.\n  Nobody sings."
+    assert len(read(verse).chapters[0].blocks) == 1
+
+
+def test_a_heading_right_above_its_text_begins_a_chapter(read: Read) -> None:
+    text = f"CHAPTER I\n{WRAPPED}\n{WRAPPED}\nthe quay.\n\nCHAPTER II\n{WRAPPED}\n{WRAPPED}\nit."
+    assert [chapter.title for chapter in read(text).chapters] == ["CHAPTER I", "CHAPTER II"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n", "\u2028"])
+def test_lines_may_end_in_any_way(read: Read, end: str) -> None:
+    book = read(end.join(["\ufeffChapter 1", "", "Text of", "two lines.", "", "More."]))
+    assert outline(book) == [("Chapter 1", ["Chapter 1", "Text of two lines.", "More."])]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_is_known_without_a_mark(read: Read, encoding: str) -> None:
+    assert read("Café “quoted”".encode(encoding)).chapters[0].blocks[0].text == "Café “quoted”"
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.md"])
+def test_marks_for_pauses_and_voices_are_left_as_they_are(read: Read, name: str) -> None:
+    said = "One. [pause 800ms] [voice marius]“Two,”[/voice] he said. [rate 0.9]"
+    text = f"{said}\n\n[pause 2s]\n\nThree."
+    assert [block.text for block in read(text, name).chapters[0].blocks] == [
+        said,
+        "[pause 2s]",
+        "Three.",
+    ]
+
+
+MARKDOWN_NOTES = (
+    "The bell[^1] rang `x[^1]` twice[^b].\n\n[^1]: By the *clock*.\n[^b]: http://example.org\n\n"
+    "```\n[^1]: code\n```\n\nSee [^none].\n"
+)
+
+
+def test_notes_in_markdown_are_left_out_or_moved_like_those_of_books(
+    read: Read, tmp_path: Path
+) -> None:
+    book = read(MARKDOWN_NOTES, "x.md")
+    assert [(block.where, block.text) for block in book.chapters[0].blocks] == [
+        ("x.md:1", "The bell rang x[^1] twice."),
+        ("x.md:6", "[^1]: code"),
+        ("x.md:10", "See [^none]."),
+    ]
+    assert [(item.where, item.reason, item.text) for item in book.dropped] == [
+        ("x.md:1", "note mark", "1 b"),
+        ("x.md:3", "note", "By the clock.\nhttp://example.org"),
+    ]
+    inline = read_book(tmp_path / "x.md", ReadSettings(notes="inline"))
+    texts = [block.text for block in inline.chapters[0].blocks]
+    assert texts[1:3] == ["By the clock.", "http://example.org"]
+
+
+def test_the_language_of_a_text_may_be_a_name(read: Read) -> None:
+    assert read("Title: T\nLanguage: Deutsch\n\nText.").language == "de"
+    assert read("---\nlang: pt_BR\n---\nText.", "x.md").language == "pt-BR"
+    assert read("---\nlanguage: the king's\n---\nText.", "x.md").language == ""
