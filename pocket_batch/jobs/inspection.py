@@ -41,7 +41,8 @@ class Inspection:
             UsageError: the language is no code.
         """
         self._source, self._book, self._pipeline = source, book, pipeline
-        self._language = book_language(book, choices.language, source).tag or USUAL_LANGUAGE
+        language = book_language(book, choices.language, source)
+        self._language = language.tag or USUAL_LANGUAGE
         has_marks = source.suffix.lower() in MARKED_SUFFIXES and not is_script(source)
         marked = [apply_marks(c) if has_marks else (c, ()) for c in book.chapters]
         self.written = replace(
@@ -50,6 +51,8 @@ class Inspection:
             chapters=tuple(chapter for chapter, _ in marked),
         )
         self.warnings = tuple(sentence for _, sentences in marked for sentence in sentences)
+        if language.warning:
+            self.warnings += (language.warning,)
         self.note = "" if is_script(source) else lexicon_note(source, book, pipeline.normalize)
 
     def spoken(self) -> list[Chapter]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pocket_batch.data import Book
 from pocket_batch.errors import UsageError
 from pocket_batch.models.presets import load_presets
-from pocket_batch.text.language import guess_language
+from pocket_batch.text.language import contradicts, guess_language
 
 MAX_BLOCKS_TO_GUESS = 400
 
@@ -28,14 +28,21 @@ _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")  # `en`, `pt-BR`
 
 @dataclass(frozen=True, slots=True)
 class BookLanguage:
-    """A BCP 47 tag, empty when unknown, and how we know: `says` begins a sentence."""
+    """A BCP 47 tag, empty when unknown, and how we know: `says` begins a sentence.
+
+    `warning` is for the user when the book is not believed.
+    """
 
     tag: str
     says: str
+    warning: str = ""
 
 
 def book_language(book: Book, asked: str, source: Path) -> BookLanguage:
     """The language that was asked for, is declared, or is guessed, in this order.
+
+    A declaration that the text surely contradicts is not believed: files are often labelled with
+    the language they were to be translated into.
 
     Raises:
         UsageError: what was asked for is no language code.
@@ -43,11 +50,19 @@ def book_language(book: Book, asked: str, source: Path) -> BookLanguage:
     if asked:
         check_code(asked)
         return BookLanguage(asked, "You asked for")
-    if primary(book.language) not in ("", "und", "mul", "zxx"):
-        return BookLanguage(book.language, f"{source.name} says its language is")
     blocks = islice((b.text for c in book.chapters for b in c.blocks), MAX_BLOCKS_TO_GUESS)
-    guess = guess_language(" ".join(blocks))
-    return BookLanguage(guess, f"{source.name} seems to be written in")
+    sample = " ".join(blocks)
+    seems = f"{source.name} seems to be written in"
+    if primary(book.language) in ("", "und", "mul", "zxx"):
+        return BookLanguage(guess_language(sample), seems)
+    if real := contradicts(sample, primary(book.language)):
+        return BookLanguage(
+            real,
+            seems,
+            f"The book says its language is `{book.language}`, but it is written in `{real}`, and "
+            f"is read so. If not, give --language {book.language}.",
+        )
+    return BookLanguage(book.language, f"{source.name} says its language is")
 
 
 def check_code(language: str) -> None:

@@ -10,6 +10,8 @@ from collections import Counter
 
 MIN_WORDS = 20
 SAMPLE_CHARACTERS = 20_000
+MIN_WORDS_TO_DISAGREE = 300
+MAX_SHARE_OF_WRONG = 0.04  # of small words of a language that a text is not in
 MIN_SHARE = 0.08  # of small words among all: prose has 0.2 to 0.4, other languages below 0.05
 
 # The most frequent words, without those that two of these languages share.
@@ -40,9 +42,29 @@ def guess_language(text: str) -> str:
     if letters and other > len(letters) / 2:
         found = next((s for s, _ in scripts.most_common() if s in _SCRIPTS), "")
         return "ja" if scripts["HIRAGANA"] else _SCRIPTS.get(found, "")
-    words = re.findall(r"[^\W\d_]+", sample)
-    small = Counter(_LANGUAGE_OF[word] for word in words if word in _LANGUAGE_OF)
+    words, small = _small_words(sample)
     if len(words) < MIN_WORDS or not small:
         return ""
     language, count = small.most_common(1)[0]
     return language if count >= MIN_SHARE * len(words) else ""
+
+
+def contradicts(text: str, declared: str) -> str:
+    """The language that a text is surely in, if it is surely not in the declared one; else empty.
+
+    `declared` is a two-letter code. Only languages with small words here are told apart so surely:
+    one that is declared and not among them may be a neighbour of the one that is guessed.
+    """
+    if declared not in _SMALL_WORDS:
+        return ""
+    words, small = _small_words(text[:SAMPLE_CHARACTERS].lower())
+    guess = guess_language(text)
+    if guess in ("", declared) or len(words) < MIN_WORDS_TO_DISAGREE:
+        return ""
+    return guess if small[declared] <= MAX_SHARE_OF_WRONG * len(words) else ""
+
+
+def _small_words(text: str) -> tuple[list[str], Counter[str]]:
+    """All words, and how many small ones each language has among them."""
+    words = re.findall(r"[^\W\d_]+", text)
+    return words, Counter(_LANGUAGE_OF[word] for word in words if word in _LANGUAGE_OF)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pocket_batch.sources.base import read_book
-from pocket_batch.text.language import guess_language
+from pocket_batch.text.language import contradicts, guess_language
 
 SAMPLES = {
     "en": "She waited until the sail was small, and then she sat down at her desk and began to "
@@ -31,6 +31,20 @@ def test_a_paragraph_of_prose_tells_its_language(language: str) -> None:
 @pytest.mark.parametrize("text", ["", "No.", "1 2 3", "Xyzzy plugh. " * 30])
 def test_what_cannot_be_told_is_not_guessed(text: str) -> None:
     assert guess_language(text) == ""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es", "it"])
+def test_a_declaration_is_contradicted_only_by_a_long_text_of_another_language(
+    language: str,
+) -> None:
+    text = SAMPLES[language]
+    for declared in ("en", "de", "fr", "es", "it", "pt", "nl"):
+        found = contradicts(text * 20, declared)
+        assert found in ("", language)
+        if declared != language and {declared, language} & {"en", "de"}:  # no neighbours
+            assert found == language
+        assert contradicts(text, declared) == ""
+    assert contradicts(text * 20, "ca") == ""  # a neighbour that is not told apart
 
 
 def test_english_books_are_english(corpus: Path) -> None:
