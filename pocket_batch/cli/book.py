@@ -80,7 +80,7 @@ def choices_of(args: argparse.Namespace) -> Choices:
         chapters=parse_chapters(args.chapters or ""),
         language=args.language or "",
         title=args.title or "",
-        authors=tuple(args.author),
+        authors=tuple(name for name in args.author if name.strip()),
         cover=cover,
     )
 

@@ -70,9 +70,10 @@ def run(args: argparse.Namespace) -> int:
     if spoken is None and unknown is None:
         _show(book, args.dropped, inspection.warnings)
         return 0
-    for note in (*book.warnings, *inspection.warnings, inspection.note):
-        if note:
-            print(note, file=sys.stderr)
+    for warning in (*book.warnings, *inspection.warnings):
+        print(f"Warning: {warning}", file=sys.stderr)
+    if inspection.note:
+        print(inspection.note, file=sys.stderr)
     if spoken is not None:
         _print_text(spoken)
     if unknown is not None:

@@ -1,6 +1,7 @@
 """The entry point: which command, its arguments, and the exit code of what it raises."""
 
 import argparse
+import errno
 import io
 import json
 import os
@@ -9,10 +10,12 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
-from pocket_batch.errors import PocketBatchError, StoppedError
+from pocket_batch.errors import OutputError, PocketBatchError, StoppedError, UsageError
 
 COMMANDS = {
     "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
@@ -40,6 +43,11 @@ def main(argv: list[str] | None = None) -> int:
     """Run a command and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
     _make_streams_safe()
+    meant = _misspelled(argv)
+    if meant:
+        what = f"`{argv[0]}` is neither a command nor a book. Did you mean `{meant}`?"
+        print(f"pocket-batch: {what}", file=sys.stderr)
+        return UsageError.exit_code
     name, rest = _split_command(argv)
     module = import_module(f"pocket_batch.cli.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(
@@ -97,9 +105,20 @@ def _split_command(argv: list[str]) -> tuple[str, list[str]]:
     return "audiobook", argv or ["--help"]
 
 
+def _misspelled(argv: list[str]) -> str:
+    """`inspct a.epub` -> inspect: a command that would else be taken for the name of a book."""
+    word = argv[0] if argv else ""
+    if word in COMMANDS or word.startswith("-") or Path(word).suffix or Path(word).exists():
+        return ""
+    return next(iter(get_close_matches(word, COMMANDS, 1, 0.75)), "")
+
+
 def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ignore[no-untyped-def]
     try:
-        return int(command(args))
+        code = int(command(args))
+        if _split_command(argv)[0] not in GOES_ON:
+            sys.stdout.flush()  # what it prints is all that it makes
+        return code
     except StoppedError as error:
         _tell(args, error.exit_code, f"{error}\nTo go on: {_same_command(argv)}")
         return error.exit_code
@@ -114,15 +133,26 @@ def _run(command, args: argparse.Namespace, argv: list[str]) -> int:  # type: ig
         return StoppedError.exit_code
     except BrokenPipeError:
         return 0  # the reader, such as `head`, has left
-    except Exception as error:  # noqa: BLE001  # the last resort: whatever it is, it is a bug
-        if args.debug:
-            traceback.print_exc()
-        print(
-            f"pocket-batch: this is a bug: {type(error).__name__}: {error}. "
-            "Run the same command with --debug and report what it prints.",
-            file=sys.stderr,
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename:
+            return _tell_bug(args, error)
+        _tell(
+            args, OutputError.exit_code, f"pocket-batch: what it prints is lost: {error.strerror}."
         )
-        return 1
+        return OutputError.exit_code
+    except Exception as error:  # noqa: BLE001  # the last resort: whatever it is, it is a bug
+        return _tell_bug(args, error)
+
+
+def _tell_bug(args: argparse.Namespace, error: Exception) -> int:
+    if args.debug:
+        traceback.print_exc()
+    print(
+        f"pocket-batch: this is a bug: {type(error).__name__}: {error}. "
+        "Run the same command with --debug and report what it prints.",
+        file=sys.stderr,
+    )
+    return 1
 
 
 def _tell(args: argparse.Namespace, code: int, text: str) -> None:

@@ -73,10 +73,12 @@ def with_cast(
     casting: Casting,
     pipeline: AudiobookPipeline,
     language: BookLanguage,
+    source: Path,
 ) -> Speaker:
     """The narrator with all other voices that have lines in the book.
 
-    All voices of the cast are looked up, whether they have lines or not.
+    All voices of the cast are looked up, whether they have lines or not. Errors name the cast file,
+    which may be that beside `source`, that nobody asked for.
 
     Raises:
         ModelUnavailableError: there is no such voice, or it reads another language.
@@ -84,14 +86,17 @@ def with_cast(
     """
     with_lines = {block.voice for chapter in book.chapters for block in chapter.blocks} - {""}
     voices = {}
-    for name, origin in _named(casting, book, pipeline).items():
+    file = find_cast_file(source, pipeline)
+    for name, origin in _named(casting, book, pipeline, file.name if file else "").items():
         voice = _compatible(name, origin, speaker, pipeline, language)
         if name in with_lines:
             voices[name] = voice.voice
     return replace(speaker, cast=voices)
 
 
-def _named(casting: Casting, book: Book, pipeline: AudiobookPipeline) -> dict[str, str]:
+def _named(
+    casting: Casting, book: Book, pipeline: AudiobookPipeline, cast_file: str
+) -> dict[str, str]:
     """Every voice that is named for a line, with where it is."""
     named: dict[str, str] = {}
     if pipeline.dialogue_voice:
@@ -101,7 +106,7 @@ def _named(casting: Casting, book: Book, pipeline: AudiobookPipeline) -> dict[st
         *(role.voice for role in casting.cast.values()),
         *(rule.voice for rule in casting.lines),
     ]:
-        named.setdefault(name, "Cast file")
+        named.setdefault(name, cast_file)
     for chapter in book.chapters:
         for block in chapter.blocks:
             if block.voice:

@@ -79,6 +79,25 @@ def lexicon_note(
     return note.strip()
 
 
+def unread_ipa(source: Path, settings: NormalizeSettings, language: str) -> str:
+    """A warning about entries of files that a voice without IPA cannot use; empty for none."""
+    entries = [entry for path in lexicon_files(source, settings) for entry in read_lexicon(path)]
+    unread = [
+        entry.written
+        for entry in entries
+        if entry.ipa
+        and not entry.spoken
+        and (not entry.language or primary(entry.language) == primary(language))
+    ]
+    if not unread:
+        return ""
+    rest = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
+    return (
+        f"The lexicon gives `{unread[-1]}`{rest} in phonetic letters alone, which this voice does "
+        "not read. Respell such words in plain letters for it."
+    )
+
+
 def _short_code(entry: Respelling) -> Respelling:
     """An entry with `en` for `eng`."""
     first, dash, rest = entry.language.replace("_", "-").partition("-")

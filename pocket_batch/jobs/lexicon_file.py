@@ -115,14 +115,20 @@ def _word(
             f"entries with the fields {', '.join(_FIELDS)} in a list called `entries`.",
         )
     if value.text is not None:
-        yield line, _respelled(written, value.text, language)
+        yield line, _respelled(written, value.text, language, line, fail)
 
 
-def _respelled(written: str, spoken: str, language: str) -> Respelling:
+def _respelled(written: str, spoken: str, language: str, line: int, fail: Fail) -> Respelling:
     """`/ʃɪˈvɔːn/` is a pronunciation, anything else a respelling."""
     ipa = _IPA.fullmatch(spoken.strip())
     if ipa:
         return Respelling(written, language=language, ipa=ipa[1])
+    if spoken.strip()[:1] == "/":
+        raise fail(
+            line,
+            f"`{spoken.strip():.60}` begins like a pronunciation. One stands between two slashes, "
+            "such as /ʃɪˈvɔːn/.",
+        )
     return Respelling(written, spoken, language)
 
 
@@ -225,7 +231,7 @@ def _row(cells: dict[str, str], line: int, fail: Fail) -> Iterator[tuple[int, Re
         raise fail(line, "a word was expected in the column `word`.")
     if not spoken:
         return
-    entry = _respelled(written, spoken, cells.get("language", ""))
+    entry = _respelled(written, spoken, cells.get("language", ""), line, fail)
     match_case = True if "case" in flags else False if "nocase" in flags else None
     yield (
         line,

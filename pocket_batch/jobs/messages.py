@@ -8,7 +8,7 @@ from pocket_batch.engine.base import Engine
 from pocket_batch.executors.base import WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.casting import find_cast_file
-from pocket_batch.jobs.lexicon import lexicon_note
+from pocket_batch.jobs.lexicon import lexicon_note, unread_ipa
 from pocket_batch.jobs.plan import (
     OUTPUT_BYTES_PER_S,
     WORK_BYTES_PER_S,
@@ -61,6 +61,9 @@ def tell_reading(
     note = lexicon_note(source, reading.book, pipeline.normalize, reads_ipa)
     if note:
         reporter.note("lexicon", note, num_entries=reading.lexicon.num_entries)
+    unread = "" if reads_ipa else unread_ipa(source, pipeline.normalize, speaker.language)
+    if unread:
+        reporter.note("lexicon", unread, "warning")
 
 
 def already_done(output: Path) -> str:

@@ -72,10 +72,13 @@ def open_reading(source: Path, choices: Choices, pipeline: AudiobookPipeline) ->
     pipeline = _as_head_says(pipeline, head)
     book = read_chosen(source, choices, pipeline.read)
     language = book_language(book, choices.language, source)
+    if language.warning:
+        book = replace(book, warnings=(*book.warnings, language.warning))
     casting = Casting() if is_script(source) else casts.find_casting(source, pipeline)
     book = _with_voices(source, book, language.tag, pipeline, casting)
     book = replace(book, chapters=_named_as_files(book.chapters, head))
-    speaker = casts.with_cast(choose_speaker(pipeline, language), book, casting, pipeline, language)
+    narrator = choose_speaker(pipeline, language)
+    speaker = casts.with_cast(narrator, book, casting, pipeline, language, source)
     if is_script(source):
         lexicon = Lexicon((), speaker.language)
     else:

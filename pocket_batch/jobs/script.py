@@ -9,7 +9,7 @@ from typing import Any
 
 from pocket_batch.config import load_voices
 from pocket_batch.data import Choices, Cover, Segment, Voice
-from pocket_batch.errors import OutputError
+from pocket_batch.errors import OutputError, writing
 from pocket_batch.jobs import messages
 from pocket_batch.jobs.named import POCKET
 from pocket_batch.jobs.plan import AudiobookPlan, check_stages, plan_audiobook
@@ -59,6 +59,8 @@ def write_script(job: ScriptJob, reporter: Reporter) -> None:
     messages.tell_plan(reporter, plan)
     names = _names(speaker)
     head = _head(job, plan, speaker, names)
+    with writing(job.output):
+        job.output.parent.mkdir(parents=True, exist_ok=True)
     if cover:
         head["cover"] = _write_cover(job, cover)
     lines = [head, *(asdict(_line(segment, names)) for segment in plan.segments)]

@@ -41,6 +41,24 @@ _ARTICLES = {
     "pt": "o|a|os|as|um|uma|seu|sua",
     "nl": "de|het|een|zijn|haar|mijn",
 }
+# more than one, and so no role; German `sie` and Dutch `ze` may be one
+_MANY = {
+    "en": "they|we|both",
+    "fr": "ils|elles|nous",
+    "es": "ellos|ellas",
+    "it": "essi|loro",
+    "pt": "eles|elas",
+}
+# with which a cast may name a role: `The Queen`
+_DEFINITE = {
+    "en": "the",
+    "de": "der|die|das",
+    "fr": "le|la|les",
+    "es": "el|la|los|las",
+    "it": "il|lo|la",
+    "pt": "o|a|os|as",
+    "nl": "de|het",
+}
 # what may stand between verb and name (`said poor old Alice`), and what may not (`said to Alice`)
 _NOT_BETWEEN = (
     "to|with|at|of|by|for|and|from|that|if|whether|about|as|when|while|but|in|on|like|after|before|"
@@ -55,6 +73,12 @@ _TITLES = (
     r"Fräulein|Monsieur|Madame|Mademoiselle|Don|Doña|Señor|Señora|Signor|Signora|Senhor|Senhora|"
     r"Meneer|Mevrouw"
 )
+# `Alice thought so, and heard the Rabbit say,`: whoever is heard speaks, not whoever hears
+_HEARD = (
+    r"\b(?:heard|hears?|hearing)\b(?P<whom>[^.!?]{0,60}?)"
+    r"\b(?:say|cry|ask|call|shout|whisper|mutter|exclaim|remark|reply|answer|add|scream|"
+    r"saying|crying|asking|calling|shouting|whispering|muttering|screaming)\b[^.!?,]{0,40}[,:—]$"
+)
 # who speaks after all in `Tom came near, and she began,`
 _SUBJECTS = "he|she|they|I|we|er|il|elle|él|ella|egli|lei|lui|ele|ela|hij"
 # `He left. Then` -> the end of `He left.`, and none after `Mr.`
@@ -65,14 +89,18 @@ class Tags:
     """Finds who is said to speak in the narration beside a quoted line.
 
     `names` maps each name that the text may use to the role that it means. A name with a capital is
-    found as it is written, one without in any case.
+    found as it is written, one without in any case. An article before it tells nothing: the role
+    `The Queen` is found in `said the Queen`.
     """
 
     def __init__(self, names: dict[str, str], language: str) -> None:
+        definite = _DEFINITE.get(language, _DEFINITE["en"])
+        names = {_without_article(name, definite): role for name, role in names.items()} | names
         self._roles = names
         known = "|".join(map(_as_written, sorted(names, key=len, reverse=True))) or "(?!)"
         name = rf"(?<!\w)(?:{known})(?!\w|['’]s\b)"
         self._names = re.compile(name)
+        self._heard = re.compile(_HEARD if language == "en" else "(?!)")
         verb = rf"(?<![\w-])(?:{_VERBS.get(language, _VERBS['en'])})\b"
         pronoun = rf"(?:{_PRONOUNS.get(language, _PRONOUNS['en'])})\b"
         article = rf"(?:{_ARTICLES.get(language, _ARTICLES['en'])})\b"
@@ -89,11 +117,12 @@ class Tags:
             rf"{space}(?:{verb}\s+{between}(?P<last>{name})"
             rf"|{titles}(?P<first>{name})\s+(?:\w+\s+)?{verb})"
         )
-        # `said the old man`, `said Tom`, `Mr. Brown said`: somebody else
+        # `said the old man`, `said Tom`, `Mr. Brown said`, `they all said`: somebody else
+        many = rf"\b(?i:{_MANY.get(language, '(?!)')})\b"
         other = rf"(?!(?i:{pronoun}))[A-ZÀ-Þ]\w+"
         self._somebody = re.compile(
-            rf"{space}(?:{verb}\s+(?:{article}\s*\w|{other})"
-            rf"|{titles}{other}\s+(?:\w+ly\s+)?{verb})"
+            rf"{space}(?:{verb}\s+(?:{article}\s*\w|{other}|{many})"
+            rf"|{titles}{other}\s+(?:\w+ly\s+)?{verb}|{many}\s+(?:\w+\s+){{0,2}}{verb})"
         )
         self._anybody = re.compile(
             rf"{space}(?:{verb}"
@@ -118,6 +147,10 @@ class Tags:
 
     def before(self, text: str) -> str | None:
         """The role that `text` announces as the speaker of the line after it; see `after`."""
+        heard = self._heard.search(text)
+        if heard:
+            names = list(self._names.finditer(heard["whom"]))
+            return self._role(names[-1][0]) if names else ""
         found = list(self._before.finditer(text))
         if found:
             return self._role(found[-1]["last"] or found[-1]["first"])
@@ -133,6 +166,12 @@ class Tags:
 
     def _role(self, name: str) -> str:
         return self._roles[name] if name in self._roles else self._roles[name.lower()]
+
+
+def _without_article(name: str, articles: str) -> str:
+    """`The Queen` -> `Queen`; `the old man` stays, for `old man` is no name."""
+    bare = re.sub(rf"^(?i:{articles})\s+", "", name)
+    return bare if bare[:1].isupper() else name
 
 
 def _as_written(name: str) -> str:

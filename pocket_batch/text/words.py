@@ -13,8 +13,9 @@ MIN_NAME_SHARE = 2 / 3  # of its uses inside sentences that have a capital
 MIN_RARE_LETTERS = 6
 MIN_WORDS_FOR_RARE = 50_000  # in a short text most words stand once
 
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-_PART = re.compile(r"[^\W\d_]+")  # `l'amico` is two words
+# No part of `1st` and `MP3` is a word.
+_WORD = re.compile(r"(?<![^\W_])[^\W\d_]++(?!\d)(?:'[^\W\d_]++(?!\d))*")
+_PART = re.compile(r"(?<![^\W_])[^\W\d_]++(?!\d)")  # `l'amico` is two words
 _SUFFIX = re.compile(r"'(?:s|d|ll|ve|re|m)$", re.IGNORECASE)  # `Dinah'll` -> `Dinah`
 # Around the next word: `so. `, `said, "`, `(` -> it begins a sentence
 _STARTS = re.compile(r"(?:^|[.!?…:;]|[\"“„«‘(\[—–])[\"'“‘«„”’(\[\s¿¡—-]*$")

@@ -185,7 +185,7 @@ def test_a_changed_cast_or_lexicon_makes_another_result_and_the_same_one_makes_n
         ((), "cast: {Alice: {also: [A]}}", 2, "`cast.Alice.voice` is missing"),
         ((), "lines: [{patern: x, voice: low}]", 2, "Did you mean `pattern`"),
         ((), "lines: [{pattern: '(', voice: low}]", 2, "not a regular expression"),
-        ((), "cast: {Nobody: nobody}", 4, "Cast file: There is no voice `nobody`"),
+        ((), "cast: {Nobody: nobody}", 4, "talk.cast.yaml: There is no voice `nobody`"),
     ],
 )
 def test_a_wrong_voice_or_cast_is_refused_before_anything_is_spoken(

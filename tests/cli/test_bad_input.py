@@ -1,5 +1,6 @@
 """Bad input: one clear sentence, the right exit code, and nothing half-written."""
 
+import argparse
 import os
 import zipfile
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pocket_batch.cli.audiobook import parse_chapters
+from pocket_batch.cli.book import add_choice_arguments, choices_of
 from pocket_batch.errors import UsageError
 
 Command = Callable[..., int]
@@ -112,6 +114,14 @@ def test_a_wrong_option_ends_with_its_code_and_a_sentence(
     assert not list(story.parent.glob("*.m4b"))
 
 
+@pytest.mark.parametrize(("word", "meant"), [("inspct", "inspect"), ("voice", "voices")])
+def test_a_command_that_is_misspelled_is_told_and_not_taken_for_a_book(
+    word: str, meant: str, story: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(word, story) == 2
+    assert f"Did you mean `{meant}`?" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_permission_is_refused_before_any_work(
     story: Path, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
@@ -142,3 +152,10 @@ def test_a_list_of_chapters_is_numbers_and_ranges() -> None:
     for text in ("a", "5-3", "0", "1,,2", "-1"):
         with pytest.raises(UsageError):
             parse_chapters(text)
+
+
+def test_an_author_without_a_name_is_none() -> None:
+    parser = argparse.ArgumentParser()
+    add_choice_arguments(parser)
+    args = parser.parse_args(["--author", "", "--author", "Ann", "--author", " "])
+    assert choices_of(args).authors == ("Ann",)

@@ -90,7 +90,7 @@ def test_wrong_marks_and_the_lexicon_are_told_beside_the_text(
     assert "three keys" in said.out
     assert "ZOR-vath" in said.out
     assert "Zorvath" not in said.out
-    assert "`[pause lots]`" in said.err
+    assert "Warning: tale.txt:8: `[pause lots]`" in said.err
     assert "tale.lexicon.yaml beside the book" in said.err
     assert command("inspect", book) == 0
     assert "Warning: tale.txt:" in capsys.readouterr().out
@@ -216,3 +216,16 @@ def test_a_novel_is_shown_in_seconds(corpus: Path, shown: Shown) -> None:
     assert time.monotonic() - started < 30
     assert "It is a truth universally acknowledged" in text
     assert "Bingley:" in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("option", ["--text", "--unknown"])
+def test_what_does_not_fit_on_a_disk_is_told_and_is_no_success(book: Path, option: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "pocket_batch", "inspect", book, option],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 5
+    assert "No space left" in ended.stderr
+    assert "bug" not in ended.stderr

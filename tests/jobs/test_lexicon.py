@@ -6,7 +6,7 @@ import pytest
 
 from pocket_batch.data import Book, Respelling
 from pocket_batch.errors import UsageError
-from pocket_batch.jobs.lexicon import lexicon_files, lexicon_note, load_lexicon
+from pocket_batch.jobs.lexicon import lexicon_files, lexicon_note, load_lexicon, unread_ipa
 from pocket_batch.jobs.lexicon_file import read_lexicon
 from pocket_batch.settings import NormalizeSettings
 
@@ -116,6 +116,9 @@ def test_a_table_may_come_from_a_spreadsheet(tmp_path: Path) -> None:
         ("a.csv", "a,b,,,e", 1, "double quotes"),
         ("a.csv", "word,respelling,langage\na,b,en", 1, "`language`"),
         ("a.csv", "x,y\n,b", 2, "a word"),
+        ("a.yaml", "a: b\nc: /d", 2, "two slashes"),
+        ("a.yaml", "a: //", 1, "two slashes"),
+        ("a.csv", "a,b\nc,/d", 2, "two slashes"),
     ],
 )
 def test_what_is_wrong_is_told_with_file_line_and_entry(
@@ -153,6 +156,17 @@ def test_lexicons_beside_the_book_are_used_unless_a_file_is_named(tmp_path: Path
     none = NormalizeSettings("none")
     assert load_lexicon(source, BOOK, none, "en").is_empty
     assert lexicon_note(source, BOOK, none) == ""
+
+
+def test_words_in_phonetic_letters_alone_are_told_for_a_voice_without_them(tmp_path: Path) -> None:
+    source = tmp_path / "story.epub"
+    path = write(tmp_path, "Ann: /æn/\nBea: bee\nZoe: /ˈzoʊi/\nfr: {le: /lə/}", "lexicon.yaml")
+    assert "`Ann` and 1 more in phonetic letters" in unread_ipa(
+        source, NormalizeSettings(), "en-US"
+    )
+    assert unread_ipa(source, NormalizeSettings("none"), "en") == ""
+    path.write_text("entries:\n- {written: Ann, spoken: an, ipa: æn}", encoding="utf-8")
+    assert unread_ipa(source, NormalizeSettings(), "en-US") == ""
 
 
 def test_what_the_book_says_of_its_words_comes_last(tmp_path: Path) -> None:

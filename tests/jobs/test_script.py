@@ -238,6 +238,12 @@ def test_a_script_is_not_overwritten_unasked_and_not_named_otherwise(
     assert command("script", written, *TONE) == 2
 
 
+def test_a_script_makes_the_folder_it_is_written_to(story: Path, command: Command) -> None:
+    output = story.parent / "new" / "folder" / "story.jsonl"
+    assert command("script", story, *TONE, "-o", output) == 0
+    assert output.is_file()
+
+
 @pytest.mark.parametrize("option", ["--dialogue-voice", "--cast", "--lexicon"])
 def test_options_that_do_nothing_to_a_script_are_refused(
     written: Path, command: Command, capsys: pytest.CaptureFixture[str], option: str

@@ -113,12 +113,28 @@ def test_words_in_quotation_marks_that_nobody_speaks_stay_with_the_narrator(text
         ("He looked at Mr. Brown. Old Tom said to Mrs. Brown, “Go.”", "-T"),
         ("“Go,” the TOM said.", "D-"),
         ("“Go,” the Hatter said.", "H-"),
+        ("“Go!” they all cried when they saw Anna. “Why?” said Anna.", "D-A-"),
+        ("“Go,” they said to Anna. They both said, “Now.”", "D-D"),
+        ("Anna heard him cry for it, and said, “Go.”", "-A"),
+        ("Anna thought it over, and then heard the Rabbit say, “Go.”", "-R"),
+        ("Anna thought it over, and she heard one of them cry out, “Go!”", "-D"),
     ],
 )
 def test_a_line_is_of_whom_the_text_names_beside_it_or_named_last_in_the_paragraph(
     text: str, voices: str
 ) -> None:
     assert "".join(part[0] for part in cut("en", text)) == voices
+
+
+@pytest.mark.parametrize("role", ["The Queen", "the Queen", "Queen"])
+def test_a_role_may_be_named_with_its_article(role: str) -> None:
+    casting = Casting("other", {role: Role("queen"), "The King": Role("king")})
+    chapter = Chapter(
+        1, "", (Block("paragraph", "“Off!” shouted the Queen. “Go,” the King said."),)
+    )
+    dialogue = Dialogue(casting, "en", [chapter], 175)
+    voices = [block.voice for block in dialogue.chapter(chapter).blocks]
+    assert voices == ["queen", "", "king", ""]
 
 
 def test_the_next_paragraph_does_not_inherit_a_speaker() -> None:

@@ -35,6 +35,11 @@ def test_capitals_and_possessives_are_one_word_and_numerals_are_none() -> None:
     assert [(word.written, word.count) for word in words] == [("Zorvath", 4)]
 
 
+def test_parts_of_words_with_digits_are_no_words() -> None:
+    words = found("On the 1st and 22nd the Zorvath played a PQZ3, a 5zq and an x2zq's _quellin_.")
+    assert [word.written for word in words] == ["Zorvath", "quellin"]
+
+
 def test_a_word_that_is_written_both_ways_is_no_name() -> None:
     (word,) = found("A frobnicle is a frobnicle. Frobnicle it, said a Frobnicle of a frobnicle.")
     assert (word.written, word.count, word.is_name) == ("frobnicle", 5, False)
