@@ -27,16 +27,16 @@ def split_lines(raw: str, *, is_heading: bool, is_row: bool) -> list[str]:
         raw = NUMBER_LINE.sub(r"\1. ", raw)
     if is_heading or is_row:
         return raw.replace(LINE_BREAK, " ").split(HARD_BREAK)
-    lines: list[str] = []
+    lines: list[list[str]] = []  # each as the parts that belong together
     for part in raw.split(HARD_BREAK):
-        lines.append("")
+        lines.append([])
         for line in part.split(LINE_BREAK):
             first = without_points(line).lstrip()[:1]
-            if not lines[-1] or first.islower() or not first:
-                lines[-1] += f" {line}" if lines[-1] else line
+            if not any(lines[-1]) or first.islower() or not first:
+                lines[-1].append(line)
             else:
-                lines.append(line)
-    return lines
+                lines.append([line])
+    return [" ".join(parts).lstrip(" ") if len(parts) > 1 else "".join(parts) for parts in lines]
 
 
 def without_points(text: str) -> str:

@@ -107,7 +107,7 @@ def pieces_of_text(text: str, name: str) -> list[Piece]:
 def is_header(text: str) -> bool:
     """Whether a text begins with a paragraph of nothing but lines such as "Title: Emma"."""
     lines = text.strip().partition("\n\n")[0].splitlines()
-    return all(FIELD.match(line.strip()) for line in lines) and lines[0].lower().startswith("title")
+    return bool(lines) and all(FIELD.match(line.strip()) for line in lines)
 
 
 def _piece(paragraph: _Paragraph, name: str, omission: Omission | None) -> Piece:

@@ -63,6 +63,8 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 # display: none -> matches
 INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 MAX_NUMBER = 20  # characters of a page number with what stands around it
+# "↩" or "⏎" or "↑" with a variation selector -> matches
+BACK_ARROW = re.compile("[↩↵⏎↑⤴⮌↰][\ufe0e\ufe0f]?")
 MAX_BACK_LINK = 40  # characters, as in "Return to the text"
 
 
@@ -168,6 +170,8 @@ def _by_names(element: Element, tag: str) -> Omission | None:
     classes = set(element.get("class", "").lower().split())
     if element.get("id", "") in GUTENBERG_MARKS or classes & GUTENBERG_MARKS:
         return GUTENBERG
+    if tag == "a" and element.get("href") and BACK_ARROW.fullmatch(text_of(element)):
+        return BACK_LINK
     if not classes:
         return None
     if tag == "a" and classes & NOTE_MARK_CLASSES and element.get("href"):

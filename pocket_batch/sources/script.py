@@ -82,6 +82,12 @@ def read_script(path: Path, settings: ReadSettings) -> Book:
             pause_after_ms=line.get("pause_after_ms"),
         )
         blocks.setdefault(number, []).append(block)
+    unlisted = [n for n in blocks if head.titles and n not in head.titles]
+    if unlisted:
+        warnings += (
+            f"The first line does not list chapter {unlisted[0]}, which a later line names; it "
+            "becomes a chapter of its own.",
+        )
     if not any(block.text for found in blocks.values() for block in found):
         raise InputError(f"{path}: a script was expected, but no line of it has text.")
     return Book(

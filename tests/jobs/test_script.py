@@ -313,3 +313,12 @@ def test_chapters_of_a_script_can_be_chosen(written: Path, command: Command) -> 
     assert command(written, *LOCAL, "--chapters", "2") == 0
     assert written.with_name("story (chapters 2).m4b").exists()
     assert {s.chapter for s in segments(written.with_name("story.work"))} == {2}
+
+
+def test_a_chapter_that_the_first_line_does_not_list_is_told_of(
+    written: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = written.read_text(encoding="utf-8")
+    written.write_text(text.replace('"chapter": 1, "text"', '"chapter": 97, "text"', 1))
+    assert command(written, *LOCAL, "--dry-run") == 0
+    assert "does not list chapter 97" in capsys.readouterr().err

@@ -133,3 +133,10 @@ def test_a_number_at_the_end_of_a_note_that_leads_back_is_no_mark(
     book = read_book(make_epub({"c.xhtml": body}))
     assert spoken(book) == f"He rang twice.\n{prose.strip()}"
     assert dropped(book)["note (by its links)"] == "A note. 1"
+
+
+def test_an_arrow_back_is_never_spoken_even_if_it_leads_nowhere(make_epub: MakeEpub) -> None:
+    body = f'<p>{"The lamp was lit. " * 30}</p><p>Built in 1887. <a href="gone.xhtml#b">↩</a></p>'
+    book = read_book(make_epub({"c.xhtml": body}))
+    assert book.chapters[0].blocks[-1].text == "Built in 1887."
+    assert [dropped.text for dropped in book.dropped] == ["↩"]

@@ -249,3 +249,9 @@ def test_the_language_of_a_text_may_be_a_name(read: Read) -> None:
     assert read("Title: T\nLanguage: Deutsch\n\nText.").language == "de"
     assert read("---\nlang: pt_BR\n---\nText.", "x.md").language == "pt-BR"
     assert read("---\nlanguage: the king's\n---\nText.", "x.md").language == ""
+
+
+def test_the_lines_of_a_header_may_come_in_any_order(read: Read) -> None:
+    book = read("Language: en\nAuthor: B\nTitle: A\n\nChapter 1\n\nHello there, you.\n")
+    assert (book.title, book.authors, book.language) == ("A", ("B",), "en")
+    assert [chapter.title for chapter in book.chapters] == ["Chapter 1"]
