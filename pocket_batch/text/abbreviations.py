@@ -31,7 +31,7 @@ _ST = re.compile(r"\b(?P<before>[\w']+[.,]? )?(?P<st>Sts?)\b(?P<dot>\.?)(?=(?P<a
 # `e.g. this`, `cats vs. dogs` -> `for example this`, `cats versus dogs`
 _INNER = re.compile(
     r"\b(?:([eE]\.\s?g|[iI]\.\s?e)\.(,?)"
-    rf"|(?:(?<=\s)|^|(?<=\())({_any_of(set(INNER) - {'e.g', 'i.e'})})\.(,?)(?=\s))"
+    rf"|(?:(?<=\s)|^|(?<=\())({_any_of(set(INNER) - {'e.g', 'i.e'})}|Cf|Viz|Approx)\.(,?)(?=\s))"
 )
 # `No. 4`, `pp. 3`, `vol. ii.`, `c. 1850` -> `number 4`, ...
 _LONG_BEFORE_NUMBER = [short for short in BEFORE_NUMBER if len(short) > 1]
@@ -50,7 +50,30 @@ _DOTTED = re.compile(
 _INITIALS = re.compile(r"\b(?<!\w\. )(?<!\.)(?:[A-Z]\. ?){2,9}(?=([A-Z][a-z]+))")
 # `John F. Kennedy` -> `John F Kennedy`
 _MIDDLE_INITIAL = re.compile(r"\b([A-Z][a-z]+ [A-HJ-Z])\.(?= ([A-Z][a-z]+))")
+# `(b. 1920, d. 1999)` -> `(born 1920, died 1999)`
+_LIFE = re.compile(
+    r"(?<=[(,;] )([bd])\. ?(?=(?:c\. ?)?1\d{3}\b)|(?<=\()([bd])\. ?(?=(?:c\. ?)?1\d{3}\b)"
+)
+# `Part III, l. 195` -> `Part III, line 195`
+_LINE = re.compile(r"(?<=[,;(] )l\. ?(?=\d)|(?<=\()l\. ?(?=\d)")
+_PER_CENT = re.compile(r"(?<=\d )p\.\s?c\.(?! ?\d)")  # `4 p.c. bonds`
+# `Sat. night`, `Thurs., 3 p.m.` -> `Saturday night`, ...
+_WEEKDAY = re.compile(
+    r"\b(Mon|Tues?|Wed|Thurs?|Fri|Sat|Sun)\.(?= (?:morning|afternoon|evening|night|noon)s?\b|, )"
+)
+_WEEKDAYS = {
+    "Mon": "Monday", "Tue": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday", "Fri": "Friday",
+    "Sat": "Saturday", "Sun": "Sunday",
+}  # fmt: skip
+# `E. 42nd St.` -> `East 42nd St.`
+_SIDE = re.compile(r"\b([NSEW])\.? (?=\d{1,3}(?:st|nd|rd|th) (?:St|Ave))")
+_SIDES = {"N": "North", "S": "South", "E": "East", "W": "West"}
+# `lat. 40° N., long. 70° W.` -> `latitude 40° ...`
+_PLACE = re.compile(r"\b([Ll]at|[Ll]ong)\.? (?=\d[\d.]* ?°)")
+# `Mk II` -> `Mark II`
+_MARK = re.compile(r"\bMk\.? (?=[IVX]+\b|\d)")
 _SHORT_WORDS = {name.rsplit(" ")[-1] for name in (*INNER, *BEFORE_NUMBER, *FINAL, "ph")}
+_SHORT_WORDS |= {"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}
 
 
 def expand_abbreviations(text: str) -> str:
@@ -60,8 +83,17 @@ def expand_abbreviations(text: str) -> str:
         text = _ST.sub(_say_st, text)
     if "Dr" in text or "dr." in text:
         text = _DR.sub(_say_dr, text)
+    if "Mk" in text:
+        text = _MARK.sub("Mark ", text)
+    if "°" in text:
+        text = _PLACE.sub(lambda m: f"{m[1]}itude ", text)
     if not _has_short_word_with_stop(text):
         return text
+    text = _PER_CENT.sub("percent", text)
+    text = _WEEKDAY.sub(lambda m: _WEEKDAYS[m[1][:3]], text)
+    text = _SIDE.sub(lambda m: f"{_SIDES[m[1]]} ", text)
+    text = _LINE.sub("line ", text)
+    text = _LIFE.sub(lambda m: "born " if (m[1] or m[2]) == "b" else "died ", text)
     text = _BEFORE_NUMBER.sub(_say_before_number, text)
     text = _INNER.sub(_say_inner, text)
     text = _FINAL.sub(_say_final, text)
@@ -112,7 +144,9 @@ def _say_st(match: re.Match[str]) -> str:
 
 def _say_dr(match: re.Match[str]) -> str:
     before, rest = match["before"] or "", match.string[match.end() : match.end() + 24]
-    if re.match(r" [A-Z]", rest) and not (before and rest.split()[0] in STARTERS):
+    if re.match(r" (?:(?:&|and) (?:M(?:rs|is)|Lady|Dr)|[A-Z])", rest) and not (
+        before and rest.split()[0] in STARTERS
+    ):
         return f"{before}Doctor"
     if before and match["dot"]:
         return f"{before}Drive{_stop(rest, starters_only=False)}"

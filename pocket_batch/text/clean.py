@@ -52,7 +52,7 @@ _ELLIPSIS = re.compile(r"\s?(?:…|\.(?:\s?\.){2,})(?:\s?[.…])*")
 # `paused…and` -> `paused… and`; `"…and` stays
 _TIGHT_ELLIPSIS = re.compile(r"(?<=\w…)(?=\w)")
 # `so , that` -> `so, that`
-_SPACE_BEFORE_STOP = re.compile(r"\s+([,;.])(?=[\s\"')]|$)")
+_SPACE_BEFORE_STOP = re.compile(r"\s+([,;.]|(?<=[\w)\"'] )[!?]+)(?=[\s\"')]|$)")
 
 # the sign of minus: `−5` -> `-5`, and where it stands for a hyphen or a dash; `x − y` stays
 _MINUS = re.compile(

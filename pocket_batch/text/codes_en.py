@@ -51,8 +51,8 @@ _HAS_ENDING = re.compile(r"[\s(\"']\.\w")
 # `a-1.b` -> `a`, `-`, `1`, `.`, `b`
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
-# `401(k)`, `501(c)` -> `four oh one k`, `five oh one c`
-_STATUTE = re.compile(r"\b(\d)0(\d)\(([a-z])\)")
+# `401(k)`, `401k`, `501(c)` -> `four oh one k`, `five oh one c`
+_STATUTE = re.compile(r"\b(\d)0(\d)(?:\(([a-z])\)|(?<=401)(k)\b|(?<=403)(b)\b)")
 # `123-123-5678`, `(555)555-5555`, `+44 20 7946 0958`, `0-306-40615-X` -> digit by digit
 _PHONE = re.compile(
     r"(?<![\w.,/-])(?:(?:\+?\d{1,3}[ -])?\(\ue000?\d{3}\)[ -]?\d{3}[ -]\d{4}|\d+(?:-\d+){2,}(?:-X)?"
@@ -117,7 +117,7 @@ def _say_token(token: str) -> str:
 
 def write_out_phones(text: str) -> str:
     """Read telephone and book numbers digit by digit, a pause between groups."""
-    text = _STATUTE.sub(lambda m: f"{digits(m[1])} oh {digits(m[2])} {m[3]}", text)
+    text = _STATUTE.sub(lambda m: f"{digits(m[1])} oh {digits(m[2])} {m[3] or m[4] or m[5]}", text)
     text = _BOOK_NUMBER.sub(lambda m: f"{m[1]}{m[2]}{_say_groups(m[3])}", text)
     text = _PHONE.sub(lambda m: _say_groups(m[0]), text)
     text = _SHORT_PHONE.sub(lambda m: m[1] + _say_groups(m[2]), text)

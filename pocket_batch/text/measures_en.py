@@ -20,7 +20,7 @@ _UNIT = re.compile(
     rf"(?P<power>[²³]|[23](?![\w.]))?"
     rf"(?: ?/ ?(?P<per>{_any_of(PER_UNITS)})(?P<per_power>[²³]|[23](?!\w))?"
     r"|[ ·]?(?P<inverse>s|h|min|m|cm|kg|l|L|mol)⁻(?P<inverse_power>[¹²³]))?"
-    r"(?P<stop>\.(?=\s[a-z(]|[,;)]))?(?![\w°²³⁻])(?!'\w)"
+    r"(?P<stop>\.(?=\s[a-z(]|\s\d+ ?(?:oz|in|ft|lbs?)\b|[,;)]))?(?![\w°²³⁻]|\.\w)(?!'\w)"
 )
 _POWERS = {"²": "square ", "2": "square ", "³": "cubic ", "3": "cubic "}
 # `5-10 km`, `1980–1970 kg` -> `five to 10 km`, ...: quantities, never years
@@ -49,12 +49,16 @@ _BARE_FEET = re.compile(
 )
 # `8 feet x 10` -> `8 feet by 10`
 _BY = re.compile(r"(?<=feet|ches) ?[x×] ?(?=\d)")
+# before an inch mark: `12`, `three quarters`
+_BEFORE_INCH = re.compile(r"(?:\d|half|halves|quarters?|thirds?|eighths?|sixteenths?)$")
+_PART_OF_INCH = re.compile(r"(?<!and )\b\w+ (?:half|quarters?|thirds?|eighths?|sixteenths?)$")
 # `a 12" ruler` -> `a 12 inch ruler`, where the mark can close no quote
 _SINGLE = re.compile(r"\b[Aa]n? [\d./,]+$")
 # `41°24'12"N`, `40°N` -> degrees, minutes, seconds, direction
 _ANGLE = re.compile(
     r"(?<![\w.])(\d{1,3}(?:\.\d+)?)\s?°\s?(?:(\d{1,2}(?:\.\d+)?)\s?['′]\s?"
     r"(?:(\d{1,2}(?:\.\d+)?)\s?(?:\"|″|''|′′)\s?)?(?P<far>[NSEW]\b)?|(?P<near>[NSEW]\b))"
+    r"(?:(?<=[NSEW])\.(?=,))?"
 )
 _POINTS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 # `4.4x`, `10x` -> `four point four x`
@@ -82,13 +86,19 @@ def write_out_measures(text: str) -> str:
         text = _BY.sub(" by ", text)
     if "in." in text:
         text = _INCHES.sub(_say_inches, text)
-    if "/" in text:
-        text = _BARE_RATE.sub(lambda m: f"{UNITS[m[1]][1]} per {PER_UNITS[m[2]]}", text)
+    text = write_out_rates(text)
     text = _TIMES.sub(lambda m: f"{say(m[1])} x", text)
     text = _UNIT.sub(_say_unit, text)
     text = _PER_UNIT.sub(lambda m: f" per {UNITS[m[1]][0]}", text)
     text = _PER_WORD.sub(lambda m: UNITS[m[1]][0], text)
     return _SECONDS.sub(_say_seconds, text)
+
+
+def write_out_rates(text: str) -> str:
+    """Say rates without a figure: `in km/h` -> `in kilometers per hour`."""
+    if "/" not in text:
+        return text
+    return _BARE_RATE.sub(lambda m: f"{UNITS[m[1]][1]} per {PER_UNITS[m[2]]}", text)
 
 
 def _counted(figure: str, one: str, many: str) -> str:
@@ -108,8 +118,9 @@ def _say_inch_marks(text: str) -> str:
     pieces = text.split('"')
     said, is_open = pieces[0], False
     for before, piece in pairwise(pieces):
-        if before[-1:].isdecimal() and not is_open:
-            said += (" inch" if _SINGLE.search(before) else " inches") + piece
+        if not is_open and _BEFORE_INCH.search(before):
+            is_single = _SINGLE.search(before) or _PART_OF_INCH.search(before)
+            said += (" inch" if is_single else " inches") + piece
             continue
         is_open = not is_open
         said += '"' + piece
@@ -142,7 +153,7 @@ def _say_unit(match: re.Match[str]) -> str:
     said = f"{power}{one if is_single else many}"
     if match["per"]:
         said += f" per {_POWERS.get(match['per_power'] or '', '')}{PER_UNITS[match['per']]}"
-        if match["per"] == "s" and match["per_power"] == "²":
+        if match["per"] == "s" and match["per_power"] in {"²", "2"}:
             said = said.replace("square second", "second squared")
     elif match["inverse"]:
         lower = match["inverse_power"]

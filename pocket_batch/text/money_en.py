@@ -35,9 +35,10 @@ _COUNTRIES = {
 _NEGATIVE = re.compile(rf"(?<![\w)\]–—-])(?:[-–]([{_SIGNS}])|([{_SIGNS}])-)(?=\.?\d)")
 _MANY = r"(?:thousand|hundred|million|billion|trillion|dozen|mn|mm|bn|tn|[kmbt])\b"
 
-# `$5-10 million`, `$5–$10m` -> `five to $10 million`; `$1.50-$2` stays for the rule of amounts
+# `$5-10 million`, `$5–$10m` -> `five to $10 million`; `$5 million-$9 million` keeps both units
+# and `$1.50-$2` stays for the rule of amounts
 _RANGE = re.compile(
-    rf"(?P<sign>[{_SIGNS}])(?P<low>{FIGURE})\s?[-–—]\s?"
+    rf"(?P<sign>[{_SIGNS}])(?P<low>{FIGURE})(?P<low_many>[\s-]?{_MANY})?\s?[-–—]\s?"
     rf"(?=(?P<again>[{_SIGNS}])?(?:{FIGURE})(?P<many>[\s-]?{_MANY})?)",
     re.IGNORECASE,
 )
@@ -49,20 +50,29 @@ _CODE = re.compile(
 _HAS_CODE = re.compile(rf"{_CODES}|Rs|\d ?[€£]")
 # `$3.50`, `US $76.3 trillion`, `¥30b`, `£1,200`, `a $5 bill`
 _MONEY = re.compile(
-    rf"(?P<a>\ban? )?(?:\b(?P<country>US|AU?|CA?|HK|NZ|S) ?)?(?P<sign>[{_SIGNS}])\s?"
+    r"(?P<a>\ban? )?(?:(?<![\w'])(?-i:(?P<country>US|AU|CA|HK|NZ|[ACS](?=\$))(?P<apart> ?)))?"
+    rf"(?P<sign>[{_SIGNS}])\s?"
     rf"(?P<figure>{FIGURE})(?:[\s-]?(?P<many>{_MANY}))?"
     rf"(?:(?P<per>/(?:{'|'.join(_PER)})\b)|(?P<thing>[ -](?:{PRICED_THINGS})\b))?",
     re.IGNORECASE,
 )
-# `£3 10s. 6d.`, `3s. 6d.`, `£10 5s.`
+# `£3 10s. 6d.`, `3s. 6d.`, `£10 5s.`, `£10 5s`
 _OLD_MONEY = re.compile(
-    r"(?:£\s?(?P<pounds>\d{1,3}(?:,?\d{3}){0,3}),? )?\b(?P<shillings>\d{1,2})s\."
+    r"(?:£\s?(?P<pounds>\d{1,3}(?:,?\d{3}){0,3}),? )?\b(?P<shillings>\d{1,2})s"
+    r"(?:(?P<end>\.)|(?(pounds)\b|(?!)))"
     r"(?:,? (?P<pence>\d{1,2})(?P<half> 1/2 ?)?d\b(?P<stop>\.)?)?"
 )
 # `6d.`, `2½d.` -> `sixpence`, `twopence halfpenny`
 _OLD_PENCE = re.compile(
     r"(?<![\w.,/])(?P<pence>\d{1,2})(?P<half> 1/2 ?)?d(?P<stop>\.)(?=[\s,;)\"']|$)"
 )
+# `30s. a week`, `a 10s. note` -> `thirty shillings a week`, `a ten shilling note`
+_SHILLINGS = re.compile(
+    r"(?P<a>\b[Aa] )?(?<!the )(?<!his )(?<!her )(?<!eir )(?<![\w.,/'-])"
+    r"(\d{1,2})s\.(?=\s[a-z]|[,;)])"
+)
+# `25c. each` -> `twenty-five cents each`
+_CENTS = re.compile(r"(?<![\w.,])(\d{1,2})c\.(?=\s[a-z])")
 # after `6d.`: the stop also ends the sentence
 _SENTENCE_END = re.compile(r"[\"')\]]*(?:$|\s+[\"'(]*[A-Z])")
 # `5p`, `50¢` -> `five pence`, `fifty cents`
@@ -82,6 +92,9 @@ def write_out_money(text: str) -> str:
     if "d" in text or "s." in text:
         text = _OLD_MONEY.sub(_say_old_money, text)
         text = _OLD_PENCE.sub(lambda m: _pence(m) + _stop(m), text)
+        text = _SHILLINGS.sub(_say_shillings, text)
+    if "c." in text:
+        text = _CENTS.sub(lambda m: _counted(int(m[1]), "cent", "cents"), text)
     return _SMALL_COIN.sub(_say_small_coin, text)
 
 
@@ -103,6 +116,8 @@ def _say_other_money(match: re.Match[str]) -> str:
 def _say_low_end(match: re.Match[str]) -> str:
     """Leave the unit to the end of a range that has it once: `$5-10`, `$5-$10 million`."""
     low = match["low"]
+    if match["low_many"]:
+        return f"{match['sign']}{low}{match['low_many']} to "
     if match["again"] and not match["many"]:
         return f"{match['sign']}{low} to "
     if "." in low and not match["many"]:
@@ -112,7 +127,9 @@ def _say_low_end(match: re.Match[str]) -> str:
 
 def _say_money(match: re.Match[str]) -> str:
     one, many, cent, cents = CURRENCIES[match["sign"]]
-    country = _COUNTRIES.get((match["country"] or "US").upper(), "")
+    country = _COUNTRIES.get((match["country"] or "").upper(), "")
+    if match["country"] == "US" and not match["apart"]:
+        country = "US "  # `US$5`; in `the US $5` it is the land
     one, many = country + one, country + many
     figure, multiple = match["figure"].rstrip(","), (match["many"] or "").lower()
     whole, _, decimals = figure.replace(",", "").partition(".")
@@ -153,12 +170,17 @@ def _say_old_money(match: re.Match[str]) -> str:
     said.append(_counted(int(shillings), "shilling", "shillings"))
     if pence:
         said.append(f"and {_pence(match)}")
-    return " ".join(said) + _stop(match)
+    return " ".join(said) + _stop(match, "stop" if pence else "end")
 
 
-def _stop(match: re.Match[str]) -> str:
+def _say_shillings(match: re.Match[str]) -> str:
+    single = "shilling" if match["a"] else "shillings"
+    return (match["a"] or "") + _counted(int(match[2]), "shilling", single)
+
+
+def _stop(match: re.Match[str], name: str = "stop") -> str:
     """Keep the stop of an abbreviation that ends its sentence."""
-    return "." if match["stop"] and _SENTENCE_END.match(match.string, match.end()) else ""
+    return "." if match[name] and _SENTENCE_END.match(match.string, match.end()) else ""
 
 
 def _say_small_coin(match: re.Match[str]) -> str:

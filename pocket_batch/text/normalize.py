@@ -9,7 +9,11 @@ from pocket_batch.text.capitals import lower_capital_opening, lower_capital_runs
 from pocket_batch.text.clean import clean, dashes_to_pauses, fold
 from pocket_batch.text.codes_en import write_out_codes, write_out_links, write_out_phones
 from pocket_batch.text.dates_en import write_out_dates, write_out_years
-from pocket_batch.text.measures_en import write_out_measures, write_out_unit_ranges
+from pocket_batch.text.measures_en import (
+    write_out_measures,
+    write_out_rates,
+    write_out_unit_ranges,
+)
 from pocket_batch.text.money_en import write_out_money
 from pocket_batch.text.numbers_en import (
     write_out_fractions,
@@ -46,7 +50,7 @@ _ORNAMENTS = frozenset("#~*=+-_/\\|–—.,:;'\" …^<>()[]{}")
 # A sentence that begins with a figure gets a capital when the figure becomes a word.
 _MARK = "\ue000"
 _FIRST_FIGURE = re.compile(
-    r"(^[\"'(]*|(?<!\ds)(?<!\dd)(?<!\bft)(?<!\bin)(?<!\blb)(?<!\boz)[.!?…][\"')\]]*\s+[\"'(]*)"
+    r"(^[\"'(]*|(?<!\ds)(?<!\dd)(?<!\bft)(?<!\bin)(?<!\blb)(?<!\blbs)(?<!\boz)[.!?…][\"')\]]*\s+[\"'(]*)"
     rf"(?=[-–+#~]?(?:Rs\.? ?|[{''.join(CURRENCIES)}])?\.?\d)"
 )
 # mark and `twelve` -> `Twelve`
@@ -119,7 +123,7 @@ def _english(text: str, day_first: bool) -> str:
         text = write_out_operators(text)
     if has_digit:
         text = _english_figures(text, day_first)
-    text = text if text.isascii() else write_out_powers(text)
+    text = write_out_rates(text if text.isascii() else write_out_powers(text))
     return write_out_symbols(text) if signs else text
 
 

@@ -21,6 +21,9 @@ _ORDINAL = re.compile(
 )
 # `192.168.0.1`, `4.0.1` -> point by point
 _DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\d.]*\w)")
+# `4.10. The list`, at the beginning of a paragraph -> section by section: `four point ten`
+_SECTION = re.compile(r"^(\ue000?)(\d{1,2})\.(\d{2})(?=\.? [A-Z])(?!\.? [A-Z]\b)")
+_TITLE_NEXT = re.compile(r"\.? [\"'(]?[A-Z]")
 # `1/2 a mile` -> `half a mile`
 _HALF_OF = re.compile(r"(?<![\w/.,-])1/2(?= (?:an?|the|of|my|his|her|its|our|their)\b)")
 # `3 1/2`, `3/4`, `1/4th`, `4 1/2 kg` -> `three and a half`, ...
@@ -52,6 +55,22 @@ _LEFT_OVER = re.compile(r"\.?(\d+)")
 # `2 x 4` -> `2 by 4`, `2*8`, `3+4`
 _OPERATORS = {"x": " by ", "×": " times ", "*": " times ", "+": " plus ", "/": " over "}
 _OPERATION = re.compile(r"(?<=\d)\s?([x×*+/])\s?(?=\d)")
+# `a 3 × 4 matrix`, `an m × n grid` -> `a 3 by 4 matrix`, ...
+_SIZE = re.compile(
+    r"(?<=\w) ?× ?(?=\w{1,4}(?: (?!and|or|of|is)[a-z]+)?"
+    r" (?:matri|grid|array|table|board|pixel|square|cell))"
+)
+# `eight and a half x 11` -> `... by 11`
+_BY = re.compile(r"(?<=half|rter|ters|ghth|hths) ?[x×] ?(?=\d)")
+# `a .45 Colt`, `the .22 rifle` -> `a forty-five Colt`, ...
+_CALIBER = re.compile(
+    r"(?<![\w.])\.(\d{2,3})(?=[ -](?:cali|rifle|pistol|revolver|[Mm]agnum|bullet|cartridge|round"
+    r"|slug|automatic|shell|Colt|Winchester|Remington|Webley))"
+)
+# `1000s of people` -> `thousands of people`
+_MANY = re.compile(r"(?<![\w.,])1(000|00)s(?= of\b)|(?<![\w.,])10(0?)(?:,?)000s(?= of\b)")
+# `1080p` -> `ten eighty p`
+_LINES = re.compile(r"(?<!\w)(480|720|1080|2160)([pi])(?!\w)")
 # `flight 370`, `Room 101` -> `flight three seventy`, `Room one oh one`
 _NAMED_NUMBER = re.compile(
     r"\b(?=[A-Zfrhib])((?i:flight|route|highway|interstate|boeing|airbus)|Room|Area|Fahrenheit)"
@@ -152,7 +171,8 @@ def _part_figures(match: re.Match[str]) -> str:
         return f"{match[5]} {match[5]}"  # `50-50`
     if match[1] is None:
         return f"{match[3]} {digits(match[4])}"
-    if match[1] <= match[2]:
+    before = match.string[max(0, match.start() - 7) : match.start()]
+    if match[1] <= match[2] and before.lower() not in {"boeing ", "airbus "}:
         return match[0]
     return f"{pairs(match[1])} {pairs(match[2])}"
 
@@ -164,6 +184,9 @@ def write_out_signs(text: str) -> str:
 
 def write_out_operations(text: str) -> str:
     """Say the signs between figures: `2 x 4` -> `2 by 4`, `3+4` -> `3 plus 4`."""
+    text = _BY.sub(" by ", text)
+    if "×" in text:
+        text = _SIZE.sub(" by ", text)
     return _OPERATION.sub(lambda m: _OPERATORS[m[1]], text)
 
 
@@ -222,11 +245,40 @@ def _say_figure(match: re.Match[str]) -> str:
 def write_out_named_numbers(text: str) -> str:
     """Say versions and addresses point by point, and flights and rooms in pairs."""
     text = _DOTTED.sub(_say_dotted, text)
+    text = _SECTION.sub(_say_section, text)
+    text = _CALIBER.sub(lambda m: pairs(m[1]), text)
+    text = _MANY.sub(_say_many, text)
+    text = _LINES.sub(lambda m: f"{pairs(m[1])} {m[2]}", text)
     return _NAMED_NUMBER.sub(lambda m: f"{m[1]} {pairs(m[2])}", text)
+
+
+def _say_section(match: re.Match[str]) -> str:
+    return f"{match[1]}{cardinal(int(match[2]))} point {_two_figures(match[3])}"
+
+
+def _two_figures(figure: str) -> str:
+    return digits(figure) if figure[0] == "0" else cardinal(int(figure))
+
+
+def _say_many(match: re.Match[str]) -> str:
+    if match[1]:
+        return "thousands" if match[1] == "000" else "hundreds"
+    return "hundreds of thousands" if match[2] else "tens of thousands"
+
+
+def _is_section(match: re.Match[str]) -> bool:
+    """Tell the number of a section from an address in a network: `5.14.4.1. What they ask`."""
+    before = match.string[max(0, match.start() - 12) : match.start()].lstrip("\ue000")
+    heads = (
+        not before
+        and "0" not in match[0].split(".")
+        and _TITLE_NEXT.match(match.string, match.end())
+    )
+    return bool(heads) or before.lower().endswith(("section ", "version ", "paragraph "))
 
 
 def _say_dotted(match: re.Match[str]) -> str:
     parts = match[0].split(".")
-    if len(parts) == 4:  # an address in a network
+    if len(parts) == 4 and not _is_section(match):  # an address in a network
         return " dot ".join(digits(part) for part in parts)
     return " point ".join(say(part) for part in parts)

@@ -45,6 +45,10 @@ _LEADING = re.compile(rf"^({_NUMERAL})(?=\.?$|\. |: |, |…)")
 _LONE = re.compile(rf"^{_NUMERAL}(?=\.?$)")
 # a paragraph that begins `II. The plan`; a single letter is an initial
 _ITEM = re.compile(rf"^(?=[IVXL]{{2}})({_NUMERAL})(?=\. [\"'(]?[A-Z])")
+# `Inferno, xxxiii. 46` -> `Inferno, thirty-three, 46`
+_CITED = re.compile(rf"(?<=[a-z], )(?=[ivxl]{{2}})({_LOWER_NUMERAL})\. ?(?=\d)")
+# `Vol. II., p. 3` -> `Vol. II, p. 3`
+_STOPPED = re.compile(r"(?<![\w.])([VX]|[IVXLC]{2,7})\.(?=,)")
 # `(i) one and (ii) two`
 _LISTED = re.compile(rf"(?<=\()({_LOWER_NUMERAL})(?=\))")
 # after `Part I`: ` of it`, `.`, but not ` played`
@@ -62,10 +66,11 @@ def has_numeral(text: str) -> bool:
 
 def expand_numerals(text: str) -> str:
     """Say Roman numerals where a word before them tells what they are; never the pronoun I."""
-    text = _NUMBERED.sub(_say_numbered, text)
+    text = _NUMBERED.sub(_say_numbered, _STOPPED.sub(r"\1", text))
     text = _RULER.sub(_say_ruler, text)
     text = _NAMED.sub(lambda m: f"{m[1]}{cardinal(roman_value(m[2]))}", text)
     text = _ORDINAL.sub(lambda m: ordinal(roman_value(m[1])), text)
+    text = _CITED.sub(lambda m: f"{cardinal(roman_value(m[1]))}, ", text)
     return _YEAR.sub(_say_year, text)
 
 
@@ -93,7 +98,9 @@ def _say_numbered(match: re.Match[str]) -> str:
     is_letter = numeral in _LETTERS and not (numeral in "LC" and _IN_ORDER.match(word))
     if is_letter or (match["many"] and not match["last"]):
         return match[0]
-    if numeral.upper() == "I" and not match["last"]:
+    before = match.string[max(0, match.start() - 10) : match.start()]
+    is_world_war = before.endswith("World ") and not before.endswith("the World ")
+    if numeral.upper() == "I" and not match["last"] and not is_world_war:
         is_heading = match.start() == 0 and re.match(r" [A-Z]", rest)
         if numeral == "i" or not (_CLAIMS_I.match(rest) or is_heading):
             return match[0]

@@ -29,6 +29,7 @@ _STOP = re.compile(
 )
 # `Tom's “Yes.”` -> `Tom's  Yes. `: equal length, apostrophes in words kept
 _QUOTES = re.compile(r"[\"“”„«»‹›]|(?<!\w)['‘’‚]|['‘’‚](?!\w)")
+_SPACED_FOUR = re.compile(r"\w\.(?: \.){3}")  # `compounds. . . .` before `The practice`
 _TIGHT_STOPS = "。！？｡።፧"
 _TIGHT_CLOSERS = ")\"'”’」』）"
 _WORD = re.compile(r"\w[\w.'’°-]*|№")  # `(Tom's “U.S` -> `Tom's`, `U.S`
@@ -46,6 +47,10 @@ _AFTER_CLOCK = re.compile(
 _ONLY_A_TIME = re.compile(
     r"[^\w]*(?:At|By|From|Around|About|Before|After|Until|Since|On) [^ ]+ \S+"
 )
+# `40°26'46"N`, `25 °C`: no initial of a name
+_AFTER_DEGREES = re.compile(r"\d\s?[°\"″'′]\s?[NSEWCFK]$")
+# names that end with a mark, not exclamations: `used Yahoo! Answers`
+_MARKED_NAMES = re.compile(r"[a-z] (?:Yahoo|Jeopardy)$")
 _NUMBER_NEXT = re.compile(r"[^\w]{0,2}(?:\d|(?:[IVXLC]{2,6}|[VXLC])\b)")
 _ORDINAL = re.compile(r"-?(?:\d{1,2}|[IVXLC]+)")  # `am 3. Mai`, `Karl V. Kaiser`
 _LONG_START = 40  # a longer text before a stop is more than a marker or a time
@@ -114,6 +119,8 @@ def _places(text: str, language: str, inside_quotes: bool) -> list[int]:
         if _ends_sentence(text, start, match, rules or StopRules()) and (
             rules or match["stop"][-1] in _TIGHT_STOPS or _library_agrees(text, code, match)
         ):
+            if _SPACED_FOUR.fullmatch(text, match.start() - 1, end):
+                end = match.start() + 1  # a full stop, and an omission before the next sentence
             places.append(end)
             start = end
     return sorted({*places, *items})
@@ -146,6 +153,12 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], rules: StopRules
         return False
     if closers and _is_speech_tag(rest, first["word"], rules):
         return False
+    if (
+        stop == "!"
+        and not closers
+        and _MARKED_NAMES.search(text, max(0, match.start() - 12), match.start())
+    ):
+        return first["word"].lower() in rules.openers
     if stop[-1] not in ".…" or stop[0] in "!?":
         return text[match.start() - 1] not in "(["
     if len(stop) > 1 or stop == "…":
@@ -167,6 +180,8 @@ def _is_speech_tag(rest: str, word: str, rules: StopRules) -> bool:
 def _ellipsis_ends(text: str, match: re.Match[str], word: str) -> bool:
     """Tell a trailing off from a pause: three spaced dots and dots before `I` go on."""
     stop = match["stop"]
+    if text[match.start() - 1] == "[" and text[match.end() : match.end() + 2] == " (":
+        return False  # `"stairways [...]" (Smith 55).`
     if stop.count(".") > 3 or match["closers"] or any(c in "!?" for c in stop):
         return True
     if stop.startswith((". .", "...")) and text[match.start() - 1] == " ":
@@ -198,6 +213,8 @@ def _full_stop_ends(text: str, so_far: str, place: int, rest: str, rules: StopRu
     if low in rules.never:
         return False
     if len(token) == 1 and token.isupper():
+        if _AFTER_DEGREES.search(text, max(0, place - 6), place):
+            return True
         return _initial_ends(token, before, is_opener)
     if low in rules.soft or (len(token) == 1 and token.isalpha()) or _is_dotted(token):
         return is_opener

@@ -58,7 +58,8 @@ _EN = {
         sun op nr n° nº №""",
     "soft": """
         st ste mt mm ft pt rt lt col gen fr hon rep sen sr univ dept assn inst acad natl intl govt
-        ala ariz calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex vt wis wyo""",
+        ala ariz calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex vt wis wyo
+        al""",
     "openers": """
         i he she it we you they this that these those there here the a an my your his her
         its our their who what when where why how which whose whom if as at by for from in

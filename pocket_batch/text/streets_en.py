@@ -30,13 +30,16 @@ _STATES = {
 }  # fmt: skip
 # Two letters that after a name and a comma may be a degree or a word: a state only in an address.
 _UNSURE = frozenset("AL AR CO CT DE GA HI ID IN LA MA MD ME MI MO MS OH OK OR PA SC SD VA".split())
-_WHOLE_KINDS = "Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Square|Terrace|Circle|Parkway"
+_WHOLE_KINDS = (
+    "Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Square|Terrace|Circle|Parkway|Expressway"
+    "|Turnpike|Freeway"
+)
 
 # `1211 E Arques Ave` -> `twelve eleven East Arques Avenue`; `221B Baker Street`
 _COMPASS = "|".join(_DIRECTIONS)
 _AFTER_ORDINAL = r"(?:(?<=\dst )|(?<=\dnd )|(?<=\drd )|(?<=\dth ))"
 _STREET = re.compile(
-    r"(?<![\w.,/$£€#-])(?P<number>\d{1,5})(?P<letter>[A-Z])?"
+    r"(?<![\w.,/$£€#-])(?<![Nn]o\. )(?P<number>\d{1,5})(?P<letter>[A-Z])?"
     rf"(?: (?P<direction>{_COMPASS})\.?(?= \w))?"
     r"(?P<name>(?: (?:St\. )?(?:[A-Z][A-Za-z'-]+|\d{1,3}(?:st|nd|rd|th))){1,3}?) "
     rf"(?:(?P<whole>{_WHOLE_KINDS})|(?P<kind>{'|'.join(_KINDS)}|{_AFTER_ORDINAL}st)(?P<stop>\.?))"
@@ -65,7 +68,8 @@ def write_out_streets(text: str, has_digit: bool) -> str:
 def _say_street(match: re.Match[str]) -> str:
     following, side = match["next"], match["side"]
     is_new_sentence = following in STARTERS or match.end() == len(match.string)
-    if match["kind"] and not side and following[:1].isupper() and not is_new_sentence:
+    is_named = following[:1].isupper() and not (is_new_sentence or match["direction"])
+    if match["kind"] and not side and is_named:
         return match[0]  # `300 Mount St. Helens`
     number = _house_number(match["number"])
     words = [number.capitalize() if begins_sentence(match) else number, match["letter"]]

@@ -93,7 +93,9 @@ SYMBOLS = {
 # `A&B` -> `A and B`
 _SYMBOL = re.compile(rf"[{re.escape(''.join(SYMBOLS))}]")
 # a cheap first look
-_HAS_SIGN = re.compile("[^\\w\\s.,;:!?'\"()\\[\\]…—–-]")
+_HAS_SIGN = re.compile("[^\\w\\s.,;:!?'\"()\\[\\]…—–-]|(?<=\\w)_(?=\\w)|[α-ωΑ-Ω]")
+# `Copyright © 1997` -> `Copyright 1997`
+_COPYRIGHT = re.compile(r"(?i:(?<=copyright)) ?©")
 # `§§ 3` -> `sections 3`
 _SECTIONS = re.compile(r"§\s?§\s?")
 # `C#`, `F#` -> `C sharp`; `#MeToo` -> `hashtag MeToo`
@@ -121,6 +123,9 @@ _TYPED_SIGN = re.compile(r"(?<![<>=!-])(?:->|=>|<=|>=|!=)(?![<>=])")
 _NUMBER_SIGN = re.compile(r"(?<=[a-z]{3})#(?=\d)")
 # `~/bin`, `~user` -> `tilde/bin`, ...; other tildes are ornaments
 _TILDE = re.compile(r"(?<![\w~])~(?=[\w/])")
+# `a~b`, `snake_case`, `a|b` of programs -> `a tilde b`, ...
+_INNER_SIGN = re.compile(r"(?<=[A-Za-z\d])[~|](?=[A-Za-z\d])|(?<=[A-Za-z])_(?=[A-Za-z])")
+_INNER_SIGNS = {"~": " tilde ", "|": " vertical bar ", "_": " underscore "}
 # `~5` -> `about 5`
 _ABOUT = re.compile(r"(?<!\w)[~∼≈](?=[$£€]?\d)")
 # `3·5` of old British print -> `3.5`
@@ -137,7 +142,7 @@ _EITHER = re.compile(
 # `s/he` -> `she or he`
 _SHE_OR_HE = re.compile(r"\b([Ss])/he\b")
 # `w/o milk` -> `without milk`
-_SHORT_WITH = re.compile(r"(?<![\w/])(w/o|w/|c/o|b/c)\s")
+_SHORT_WITH = re.compile(r"(?<![\w/])(w/o|w/|c/o|b/c)(?:\s|$)")
 _WITH = {"w/o": "without ", "w/": "with ", "c/o": "care of ", "b/c": "because "}
 # `red, / and blue`: two lines of a verse
 _VERSE = re.compile(r"(?<=[.,;:!?\"')…—]) //? (?=[\w\"'(])|(?<=[a-z]) //? (?=[\"'(]?[A-Z])")
@@ -184,6 +189,8 @@ def _compare(match: re.Match[str]) -> str:
 
 def write_out_symbols(text: str) -> str:
     """Say every sign that stands for a word; the rules for figures have had theirs."""
+    if "|" in text or "_" in text or "~" in text:
+        text = _INNER_SIGN.sub(lambda m: _INNER_SIGNS[m[0]], text)
     if "~" in text:
         text = _TILDE.sub("tilde ", text).replace("~", " ")
     if "/" in text:
@@ -191,7 +198,7 @@ def write_out_symbols(text: str) -> str:
     if "#" in text:
         text = _HASHTAG.sub("hashtag ", _SHARP.sub(r"\1 sharp", text))
     if not text.isascii():
-        text = _SECTIONS.sub("sections ", text)
+        text = _SECTIONS.sub("sections ", _COPYRIGHT.sub("", text))
         text = _GREEK.sub(_name_letter, text)
         text = _PRIME.sub(lambda m: " prime" if m[1] == "′" else " double prime", text)
         text = _EMOJI.sub(_name_picture, text)

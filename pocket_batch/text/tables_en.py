@@ -98,6 +98,11 @@ BEFORE_NUMBER = {
     "ser": "series",
     "ll": "lines",
     "cl": "clause",
+    "op": "opus",
+    "fn": "footnote",
+    "mk": "mark",
+    "rt": "route",
+    "bldg": "building",
 }
 
 # May end a sentence: the stop stays when one does.

@@ -14,6 +14,8 @@ _POINT = re.compile(
     r"|([Tt]he) (?=[\d.]+ (?:train|express|bus|boat|from|to|up|down)\b))"
     r"([1-9]|1\d|2[0-3])\.([0-5]\d)(?!\d)"
 )
+# `2h30m` -> `2 hr 30 min`
+_HOURS_MINUTES = re.compile(r"(?<![\w.:])(\d{1,2})h ?([0-5]?\d)m(?:in)?(?!\w)")
 # `0600 hours` -> `oh six hundred hours`
 _MILITARY = re.compile(r"(?<![\w.,:$£€-])([01]\d|2[0-3])([0-5]\d)(?= (?:hours|hrs)\b)")
 # `4:30 p.m.`, `4 pm`, `4.30 a.m.`, `01:59`, `1:59 p.m. e.s.t.`
@@ -34,6 +36,7 @@ _SENTENCE_END = re.compile(r"[\"')\]]*(?:$|\s+[\"'(]*[A-Z])")
 
 def write_out_times(text: str) -> str:
     """Say times of day; a pair with a colon that is no time is said as a ratio or verse."""
+    text = _HOURS_MINUTES.sub(r"\1 hr \2 min", text)
     text = _HOUR_LETTER.sub(r"\1:\2", text)
     text = _POINT.sub(lambda m: f"{m[1] or m[2]} {m[3]}:{m[4]}", text)
     text = _MILITARY.sub(_say_military, text)
@@ -59,6 +62,8 @@ def _say_time(match: re.Match[str]) -> str:
     words = cardinal(hour)
     if minute and int(minute):
         words += f" {_two_digits(minute)}"
+        if match["second"]:
+            words += f" and {cardinal(int(match['second']))} seconds"
     elif not half:
         words += " o'clock" if hour <= 23 else " hundred"
     if half:

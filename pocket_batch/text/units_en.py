@@ -30,7 +30,11 @@ MULTIPLES = {
     "tn": "trillion",
 }
 # `a $5 bill` is said in the singular.
-PRICED_THINGS = "bill|note|coin|piece|fine|reward|ticket|prize|bonus|loan|deposit|fee|question"
+PRICED_THINGS = (
+    "bill|note|coin|piece|fine|reward|ticket|prize|bonus|loan|deposit|fee|question|deal|house"
+    "|project|budget|business|industry|contract|lawsuit|settlement|grant|mansion|fund|donation"
+    "|investment|movie|film|program|payment|cheque|car|salary|debt|estate|fortune|jackpot|company"
+)
 
 _LENGTHS = {
     "km": ("kilometer", "kilometers"),
@@ -99,8 +103,11 @@ _TIMES = {
     "yr": ("year", "years"),
     "yrs": ("year", "years"),
     "wks": ("week", "weeks"),
+    "mos": ("month", "months"),
 }
 _PHYSICS = {
+    "m.p.h": ("mile per hour", "miles per hour"),
+    "r.p.m": ("revolution per minute", "revolutions per minute"),
     "mph": ("mile per hour", "miles per hour"),
     "kph": ("kilometer per hour", "kilometers per hour"),
     "kmh": ("kilometer per hour", "kilometers per hour"),
@@ -168,6 +175,9 @@ _PHYSICS = {
 }
 # unit: one, many
 UNITS = _LENGTHS | _AMOUNTS | _TIMES | _PHYSICS
+# units in careless small letters: `3 ghz`
+UNITS |= {short.lower(): UNITS[short] for short in ("Hz", "kHz", "MHz", "GHz", "kW", "kWh", "kB")}
+UNITS |= {short.lower(): UNITS[short] for short in ("MB", "GB", "TB", "Gbps")}
 # the Greek letter and the sign of its own look the same
 UNITS |= {short.replace("µ", "μ"): names for short, names in UNITS.items() if short[0] == "µ"}
 # after a slash: `5 g/l`, `3 m/s`, `$5/h`

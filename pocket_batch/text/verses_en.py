@@ -3,6 +3,7 @@
 import re
 
 from pocket_batch.text.numbers_en import cardinal
+from pocket_batch.text.romans_en import roman_value
 
 _BOOKS = {
     "Gen": "Genesis", "Ex": "Exodus", "Exod": "Exodus", "Lev": "Leviticus", "Num": "Numbers",
@@ -32,10 +33,16 @@ _VERSE = re.compile(
     rf"\b(?:(?P<place>[123]|I{{1,3}}) )?(?:(?P<whole>{_WHOLE})|(?P<short>{'|'.join(_BOOKS)})\.?) "
     r"(?P<chapter>\d{1,3}):(?P<verse>\d{1,3})(?:\s?[-–]\s?(?P<last>\d{1,3}))?(?![\w:-])"
 )
+# `Ps. xxiii. 4`, `Matt. v. 3` -> `Ps. 23:4`, `Matt. 5:3`
+_OLD_VERSE = re.compile(
+    rf"\b((?:{_WHOLE}|{'|'.join(_BOOKS)})\.?) ([ivxlc]{{1,7}})\. ?(?=\d{{1,3}}(?!\w))"
+)
 
 
 def write_out_verses(text: str) -> str:
     """Say places in the Bible, before `Gen.` is a general and `3:16` a time of day."""
+    if ". " in text:
+        text = _OLD_VERSE.sub(lambda m: f"{m[1]} {roman_value(m[2])}:", text)
     return _VERSE.sub(_say_verse, text) if ":" in text else text
 
 

@@ -184,7 +184,10 @@ GERMAN = Language(
     half="{words}einhalb",
     half_of={"f": "eine halbe", "m": "ein halbes"},
     of_fraction=" ",
-    ordinal_marks={r"te[rns]?\b(?!\w)": "", r"tem\b": "m"},
+    ordinal_marks={
+        rf"s?te{ending}\b(?!\w)": form
+        for ending, form in {"r": "", "n": "n", "s": "s", "m": "m", "": "e"}.items()
+    },
     ordinal_in=_ordinal_in,
     ruler=_ruler,
     rulers="Ludwig Friedrich Wilhelm Karl Heinrich Otto Konrad Leopold Joseph Josef Franz"

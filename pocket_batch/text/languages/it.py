@@ -181,7 +181,7 @@ ITALIAN = Language(
         ":": "due punti", "?": "punto interrogativo", "=": "uguale", "&": "e commerciale",
         "#": "cancelletto", "%": "per cento", "+": "più", "~": "tilde", "|": "barra verticale",
     },
-    read_domains="com org net edu",
+    read_domains="com org net edu it",
     extension="interno",
     code_as_number=True,
     feminine=r"(?!(?:problema|sistema|poema|tema|programma|artista|poeta|turista"

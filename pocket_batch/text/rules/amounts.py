@@ -163,7 +163,8 @@ def _say_measure(match: re.Match[str], language: Language) -> str:
     unit = match["unit"] or ""
     if not (unit or match["per"]) or (unit == "°" and not _is_degree(match, language)):
         return match[0]
-    if unit in _LETTERS and (match["space"] == "-" or match["low"]):
+    is_code = re.match(r"-[^\W\d_]", after(match))  # `4K-Fernseher`
+    if unit in _LETTERS and (match["space"] == "-" or match["low"] or is_code):
         return match[0]
     noun = language.units[unit] if unit else Noun("", "", "")
     said = _head(match, noun.gender, language)

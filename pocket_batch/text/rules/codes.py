@@ -66,7 +66,8 @@ def _read_token(token: str, language: Language) -> str:
         return digits(token, language)
     if not token[0].isalpha():
         return language.address_marks.get(token, language.symbols.get(token, token))
-    if token.lower() in language.read_domains.split() or _READABLE.match(token):
+    is_domain = token.lower() in language.read_domains.split() and token not in {"IT"}
+    if is_domain or _READABLE.match(token):
         return token
     return " ".join(token) if len(token) <= MAX_SPELLED else token
 

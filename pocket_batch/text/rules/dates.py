@@ -255,7 +255,8 @@ def _say_hours(match: re.Match[str], hours: int, language: Language) -> str:
     if not minutes or minutes == "00":
         return said
     part = clock.parts.get(int(minutes))
-    if part and hours <= 12:
+    is_bare_quarter = language.code == "it" and minutes == "15" and not match["lead"]
+    if part and (hours <= 12 or is_bare_quarter):
         return f"{said}{clock.join}{part}"
     minute = "" if match["lead"] else clock.minute
     return f"{said}{clock.join}{count(int(minutes), language)} {minute}".rstrip()

@@ -76,6 +76,8 @@ def say_decimals(decimals: str, language: Language) -> str:
                 [digits(decimals[:zeros], language), count(int(rest), language) if rest else ""],
             )
         )
+    if len(decimals) == 3 and decimals[0] != "0" != decimals[2]:
+        return count(int(decimals), language)
     pairs = [decimals[place : place + 2] for place in range(0, len(decimals), 2)]
     return " ".join(
         digits(pair, language) if pair[0] == "0" else count(int(pair), language) for pair in pairs
