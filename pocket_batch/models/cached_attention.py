@@ -21,7 +21,6 @@ from pocket_batch.models.attention import (
     paged_attention,
     shared_attention,
 )
-from pocket_batch.models.compiled import without_lock
 from pocket_batch.models.kv_cache import IDLE_PAGE, PAGE_SIZE, PAGES_STEP, Prefix, Slot, SlotCache
 
 ROWS_STEP = 8  # with fewer rows in a product, some kernels round otherwise
@@ -132,15 +131,9 @@ class _Store:
 
     def __call__(self, layer: int, k: Tensor, v: Tensor) -> None:
         """(N, G, D) each."""
-        _put(self._cache.keys, layer, self._rows, k)
-        _put(self._cache.values, layer, self._rows, v)
-
-
-@without_lock
-def _put(of_layers: Tensor, layer: int, rows: Tensor, new: Tensor) -> None:
-    """(N, G, D) to rows of (pages * G * P, D) of a layer."""
-    width = new.shape[-1]
-    of_layers[layer].view(-1, width).index_copy_(0, rows, new.reshape(-1, width))
+        for of_layers, new in ((self._cache.keys, k), (self._cache.values, v)):
+            flat = of_layers[layer].view(-1, new.shape[-1])  # (pages * G * P, D)
+            flat.index_copy_(0, self._rows, new.reshape(-1, new.shape[-1]))
 
 
 def _pages(num_pages: int, slots: Sequence[Slot]) -> Pages:

@@ -5,8 +5,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from pocket_batch.models.compiled import without_lock
-
 # gelu(x) = x * sigmoid(x * (A + B * x * x)), the tanh approximation. Source: arXiv 1606.08415.
 GELU_A = 1.5957691216057308  # 2 * sqrt(2 / pi)
 GELU_B = 0.07135481283  # A * 0.044715
@@ -25,39 +23,23 @@ def elu(x: Tensor, out: Tensor | None = None) -> Tensor:
         out: where the result goes, may be x itself; a new tensor by default.
     """
     out = torch.empty_like(x) if out is None else out
-    num_rows = min(len(x), max(1, BLOCK // x.shape[1]))
-    negative = torch.empty(num_rows, x.shape[1])
-    array = negative.numpy()
-    for source, target in zip(x.split(num_rows), out.split(num_rows), strict=True):  # type: ignore[no-untyped-call]
-        if len(source) < len(negative):
-            negative, array = negative[: len(source)], array[: len(source)]
-        wide = _split(source, negative)
+    num_rows = max(1, BLOCK // x.shape[1])
+    for first in range(0, len(x), num_rows):
+        source, target = x[first : first + num_rows], out[first : first + num_rows]
+        wide = source.float()  # itself, if it is
+        negative = wide.clamp(max=0)
+        array = negative.numpy()
         np.expm1(array, out=array)
-        _join(wide, negative, target)
+        if wide is source:
+            torch.maximum(wide, negative, out=target)
+        else:
+            target.copy_(torch.maximum(wide, negative, out=wide))
     return out
 
 
-@without_lock
-def _split(source: Tensor, negative: Tensor) -> Tensor:
-    """A block in float32, itself if it is; its negative values go to `negative`."""
-    wide = source.to(torch.float32)
-    torch.clamp(wide, max=0, out=negative)
-    return wide
-
-
-@without_lock
-def _join(wide: Tensor, negative: Tensor, target: Tensor) -> None:
-    """The larger one goes to `target`, which may be `wide`; in another format, `wide` is lost."""
-    if target.dtype == torch.float32:
-        torch.maximum(wide, negative, out=target)
-    else:
-        target.copy_(torch.maximum(wide, negative, out=wide))
-
-
-@without_lock
-def gelu(x: Tensor, a: float = GELU_A, b: float = GELU_B) -> Tensor:
+def gelu(x: Tensor) -> Tensor:
     """The tanh approximation of GELU; any shape, not modified."""
     if x.dtype != torch.float32:
         return F.gelu(x, approximate="tanh")  # in steps it would be rounded after each
-    gate = x.square().mul_(b).add_(a).mul_(x).sigmoid_()
+    gate = x.square().mul_(GELU_B).add_(GELU_A).mul_(x).sigmoid_()
     return gate.mul_(x)

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pocket_batch.models.compiled import without_lock
 from pocket_batch.models.elementwise import gelu
 
 # oneDNN makes code for every number of rows that it sees, and keeps half a megabyte of it. So that
@@ -107,25 +106,24 @@ class Int8Product(nn.Module):
         parts = []
         for part in _parts(rows, _num_rows(rows.shape[1])):
             codes, scales = round_rows(part)
-            if self._packed is None:
-                product = self._multiply(codes)
-                parts.append(_finished(product, scales, self._bias, is_gelu, x.dtype))
-            else:
-                given = self._packed, self._scales, scales, self._bias, is_gelu, x.dtype
-                parts.append(_product_int8(codes, *given))
+            product = self._multiply(codes).mul_(scales)  # (M', N), float32
+            if self._bias is not None:
+                product.add_(self._bias)
+            parts.append((gelu(product) if is_gelu else product).to(x.dtype))
         y = torch.cat(parts) if len(parts) > 1 else parts[0]
         return y.view(*x.shape[:-1], -1)
 
     def _multiply(self, codes: Tensor) -> Tensor:
-        """Codes of inputs times the weight, by stock operators: (M, K) -> (M, N), float32."""
-        assert self._codes is not None
-        return F.linear(codes.float() - ZERO_CODE, self._codes.float()) * self._scales
+        """Codes of inputs times the weight, (M, K) -> (M, N), float32."""
+        if self._packed is None:
+            assert self._codes is not None
+            signed = codes.float() - ZERO_CODE
+            return F.linear(signed, self._codes.float()) * self._scales
+        return multiply_int8(codes, self._packed, self._scales)
 
 
 def _parts(x: Tensor, num_rows: int) -> list[Tensor]:
     """The rows of x, at most so many at a time."""
-    if len(x) <= num_rows:
-        return [x]
     return [x[first : first + num_rows] for first in range(0, len(x), num_rows)]
 
 
@@ -144,20 +142,11 @@ def round_rows(x: Tensor) -> tuple[Tensor, Tensor]:
         codes: (M, K), bytes; `ZERO_CODE` stands for 0.
         scales: (M, 1), float32; `(codes - ZERO_CODE) * scales` is x again, roughly.
     """
-    signed, scales = _rounded(x)
-    return signed.view(torch.uint8), scales
-
-
-@without_lock
-def _rounded(
-    x: Tensor, max_code: int = MAX_CODE, smallest: float = SMALLEST, flip: int = -ZERO_CODE
-) -> tuple[Tensor, Tensor]:
-    """The same, but the bytes are called signed."""
     wide = x.to(torch.float32, copy=True)
-    peaks = wide.abs().amax(dim=1, keepdim=True).clamp_min_(smallest)
-    wide.mul_(peaks.reciprocal().mul_(max_code)).round_()
-    # Far faster than to bytes; the flipped bit adds ZERO_CODE, modulo 256.
-    return wide.to(torch.int8).bitwise_xor_(flip), peaks / max_code
+    peaks = wide.abs().amax(dim=1, keepdim=True).clamp_min_(SMALLEST)
+    signed = wide.mul_(MAX_CODE / peaks).round_().to(torch.int8)  # far faster than to bytes
+    codes = signed.view(torch.uint8).bitwise_xor_(ZERO_CODE)  # adds ZERO_CODE, modulo 256
+    return codes, peaks / MAX_CODE
 
 
 def reorder(weight: Tensor) -> Tensor | None:
@@ -195,39 +184,11 @@ def sums_are_exact() -> bool:
     return torch.equal(found.double(), signed @ weight.double().T)
 
 
-@without_lock
-def multiply_int8(codes: Tensor, packed: Tensor, scales: Tensor, zero: int = ZERO_CODE) -> Tensor:
+def multiply_int8(codes: Tensor, packed: Tensor, scales: Tensor) -> Tensor:
     """Codes (M, K) times a weight from `reorder_int8` and its scales (N,): (M, N), float32."""
     zeros = torch.zeros(len(scales), dtype=torch.int64)
-    # Scale and zero of the input, the weight, its scales and zeros, no bias, those of the output.
-    return torch.ops.onednn.qlinear_pointwise(  # type: ignore[no-any-return]
-        codes, 1.0, zero, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
-    )  # fmt: skip
-
-
-@without_lock
-def _finished(
-    product: Tensor, scales: Tensor, bias: Tensor | None, is_gelu: bool, dtype: torch.dtype
-) -> Tensor:
-    """The product of codes with all that comes after it; overwritten."""
-    product.mul_(scales)  # (M, N), float32
-    if bias is not None:
-        product.add_(bias)
-    return (gelu(product) if is_gelu else product).to(dtype)
-
-
-@without_lock
-def _product_int8(
-    codes: Tensor,
-    packed: Tensor,
-    weight_scales: Tensor,
-    scales: Tensor,
-    bias: Tensor | None,
-    is_gelu: bool,
-    dtype: torch.dtype,
-) -> Tensor:
-    product = multiply_int8(codes, packed, weight_scales)
-    return _finished(product, scales, bias, is_gelu, dtype)
+    numbers = 1.0, ZERO_CODE, packed, scales, zeros, None, 1.0, 0  # scale, zero of input and output
+    return torch.ops.onednn.qlinear_pointwise(codes, *numbers, torch.float32, "none", [], "")  # type: ignore[no-any-return]
 
 
 def _has_onednn(namespace: Any, operator: str) -> bool:

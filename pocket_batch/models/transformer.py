@@ -11,7 +11,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from pocket_batch.models.compiled import without_lock
 from pocket_batch.models.products import Int8Product, Product, pack_linears
 
 # Queries, keys, values, each (B, H, T, D) -> (B, H, T, D).
@@ -114,9 +113,7 @@ def rotations(positions: Tensor, head_dim: int, max_period: float) -> Tensor:
     return torch.polar(torch.ones(()), angles)
 
 
-@without_lock
 def rotate(x: Tensor, rope: Tensor) -> Tensor:
     """Turn each pair of neighbouring channels by the angle of its position; (B, T, H, D)."""
-    halves = x.float().unflatten(-1, [-1, 2])  # type: ignore[no-untyped-call]
-    pairs = torch.view_as_complex(halves)  # (B, T, H, D / 2)
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))  # (B, T, H, D / 2)
     return torch.view_as_real(pairs * rope).flatten(-2).to(x.dtype)
