@@ -26,7 +26,6 @@ _OPTIONS = {  # what people type for a setting
 }
 
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # keys, as pydantic calls it
-
 T = TypeVar("T")
 
 # What the YAML reader lets through for dates, numbers and nesting that make no sense.
@@ -46,7 +45,7 @@ def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipe
     raw = _read_yaml(path or shipped("pipelines") / "audiobook.yaml")
     for dotted, value in overrides.items():
         _override(raw, dotted, value)
-    origin = path.name if path else "settings"
+    origin = str(path or "settings")
     settings = _checked(AudiobookPipeline, raw, origin)
     _check_ranges(settings, origin, overrides)
     return settings
@@ -62,9 +61,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
 
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise UsageError(
-            f"--set wants KEY=VALUE, such as segment.pauses.paragraph_ms=900, not `{text}`."
-        )
+        raise UsageError(f"--set wants KEY=VALUE, such as write.format=mp3, not `{text:.60}`.")
     try:
         return key.strip(), yaml.safe_load(value)
     except (yaml.YAMLError, *_BAD_SCALARS) as error:
@@ -146,8 +143,7 @@ def load_casting(path: Path) -> Casting:
 class YamlNode:
     """A value of a YAML file as written: nothing is taken for a number, a date or a truth value.
 
-    `line` counts from 1. `text`, `items` of a list or `pairs` of a map is set, or nothing where
-    nothing is written.
+    `line` counts from 1. `text`, `items` of a list or `pairs` of a map is set, or none of them.
     """
 
     line: int
@@ -183,12 +179,26 @@ def _node(node: Any, seen: set[int]) -> YamlNode:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    import yaml
-
-    raw = _parsed(path, yaml.safe_load)
+    raw = _parsed(path, _with_keys_once)
     if not isinstance(raw, dict):
         raise UsageError(f"{path.name}: expected settings, one `key: value` a line, found none.")
     return raw
+
+
+def _with_keys_once(text: str) -> Any:
+    """What YAML says. Of equal keys it would silently take the last: they are an error."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node, known = super().compose_mapping_node(anchor), set()
+            for key in (key for key, _ in node.value if key.id == "scalar"):
+                if key.value in known:
+                    raise ValueError(f"line {key.start_mark.line + 1} has `{key.value}` again")
+                known.add(key.value)
+            return node
+
+    return yaml.load(text, Loader)
 
 
 def _parsed(path: Path, parse: Callable[[str], T]) -> T:
@@ -248,9 +258,8 @@ def _sentence(error: "ErrorDetails", kind: type, origin: str) -> str:
     if error["type"] == "missing":
         return f"{origin}: `{dotted}` is missing."
     found = f"{error.get('input')!r:.60}"
-    hint = " In YAML, `no`, `off` and `yes` are truth values: quote them." * isinstance(
-        error.get("input"), bool
-    )
+    is_truth = isinstance(error.get("input"), bool)
+    hint = " In YAML, `no`, `off` and `yes` are truth values: quote them." * is_truth
     return f"{origin}: `{dotted}` is {found}. {error['msg']}.{hint}"
 
 
@@ -264,7 +273,7 @@ def _inner(kind: type, path: list[str]) -> Any:
 
 def _check_ranges(settings: AudiobookPipeline, origin: str, overrides: dict[str, Any]) -> None:
     """Refuse values that would give nonsense, each with the range that makes sense."""
-    pauses, sampling = settings.segment.pauses, settings.sampling
+    pauses, sampling, executor = settings.segment.pauses, settings.sampling, settings.executor
     ranges: list[tuple[str, float | None, float, float]] = [
         ("master.target_lufs", settings.master.target_lufs, -40, -8),
         ("master.true_peak_dbtp", settings.master.true_peak_dbtp, -20, 0),
@@ -279,14 +288,13 @@ def _check_ranges(settings: AudiobookPipeline, origin: str, overrides: dict[str,
         ("sampling.frames_after_eos", sampling.frames_after_eos, 0, 50),
         ("segment.min_words", settings.segment.min_words, 1, 20),
         ("write.bitrate_kbps", settings.write.bitrate_kbps, 8, 512),
-        ("executor.workers", settings.executor.workers, 1, 100_000),
-        ("executor.cores_per_worker", settings.executor.cores_per_worker, 1, 1024),
-        ("executor.item_timeout_s", settings.executor.item_timeout_s, 1, 86_400),
-        ("executor.start_timeout_s", settings.executor.start_timeout_s, 1, 86_400),
+        ("executor.workers", executor.workers, 1, 100_000),
+        ("executor.cores_per_worker", executor.cores_per_worker, 1, 1024),
+        ("executor.item_timeout_s", executor.item_timeout_s, 1, 86_400),
+        ("executor.start_timeout_s", executor.start_timeout_s, 1, 86_400),
         *((f"segment.pauses.{f.name}", getattr(pauses, f.name), 0, 60_000) for f in fields(pauses)),
     ]
     for name, value, low, high in ranges:
         if value is not None and not low <= value <= high:
-            where = _OPTIONS.get(name) if name in overrides else None
-            where = where or f"{origin}: `{name}`"
+            where = (name in overrides and _OPTIONS.get(name)) or f"{origin}: `{name}`"
             raise UsageError(f"{where} is {value}; it must be from {low} to {high}.")

@@ -137,7 +137,7 @@ class Voice:
 class Sampling:
     """How latents are drawn and when speech ends; None is what the model's own file says.
 
-    `temperature` scales the variance of the noise, `noise_clamp` cuts it off at +-that value,
+    `temperature` scales the variance of the noise, none of which is beyond +-`noise_clamp`,
     `decode_steps` are steps of the flow head, `eos_threshold` is the logit that ends speech, and
     `frames_after_eos` how many frames of 80 ms follow it.
     """

@@ -71,6 +71,34 @@ def test_a_pipeline_file_that_is_missing_or_not_yaml_is_refused(tmp_path: Path) 
             load_pipeline(tmp_path / "bad.yaml", {})
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "seed: 1\nvoice: alba\nseed: 2\n",
+            r"mine\.yaml: not valid YAML \(line 3 has `seed` again",
+        ),
+        ("read:\n  alt: true\n  alt: false\n", "line 3 has `alt` again"),
+        ("stages:\n- {a: 1, b: 2, a: 3}\n", "line 2 has `a` again"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_with_its_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        load_pipeline(path, {})
+    with pytest.raises(UsageError, match=message):
+        load_casting(path)
+
+
+def test_what_a_yaml_file_merges_in_may_be_given_anew(tmp_path: Path) -> None:
+    path = tmp_path / "book.cast.yaml"
+    path.write_text("cast:\n  Tom: &tom {voice: low}\n  Jim: {<<: *tom, voice: high}\n")
+    assert load_casting(path).cast["Jim"].voice == "high"
+
+
 def test_an_assignment_is_read_as_yaml() -> None:
     assert parse_assignment("write.split_chapters=true") == ("write.split_chapters", True)
     assert parse_assignment("voice=a=b") == ("voice", "a=b")

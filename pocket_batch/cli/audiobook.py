@@ -106,6 +106,8 @@ def run(args: argparse.Namespace) -> int:
     check_source(args.book)
     if args.loudness == "acx" and args.target_lufs is not None:
         raise UsageError("--loudness acx sets the level by itself: leave --target-lufs out.")
+    if args.workers == "auto":  # where the pipeline file has a number too
+        args.set = [*args.set, "executor.workers=null"]
     pipeline = pipeline_of(args, _overrides(args))
     if args.output and args.output.resolve() == args.book.resolve():
         raise UsageError(f"-o {args.output} is the book itself. Give another name.")
@@ -218,7 +220,7 @@ def _output(
 def _work(book: Path, given: Path | None, output: Path, pipeline: AudiobookPipeline) -> Path:
     """The work folder beside the output: one for a book, whatever is made of it."""
     origin = _origin(book)
-    if origin and origin.with_name(f"{origin.stem}.work").is_dir():
+    if origin and os.path.isdir(origin.with_name(f"{origin.stem}.work")):  # no name is an error
         return origin.with_name(f"{origin.stem}.work")
     if given is None or given.is_dir():
         return output.with_name(f"{book.stem}.work")
@@ -232,4 +234,4 @@ def _origin(book: Path) -> Path | None:
     from pocket_batch.sources.script import read_head
 
     source = read_head(book).source if is_script(book) else ""
-    return book.parent / source if source else None
+    return book.parent / source if Path(source).name else None  # not so `/`

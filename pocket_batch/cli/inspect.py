@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shown.add_argument("--json", action="store_true", help="the same as one JSON object")
     which = parser.add_argument_group("which book")
-    which.add_argument("--chapters", metavar="1,3-5", help="only these")
+    which.add_argument("--chapters", metavar="1,3-5", help="only these, by their numbers")
     which.add_argument("--language", metavar="CODE", help="if the book is wrong about its own")
     add_reading_arguments(parser)
     add_setting_arguments(parser.add_argument_group("settings"))

@@ -21,7 +21,7 @@ COMMANDS = {
     "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
     "script": "write what would be spoken to a file, a line an utterance, to edit and speak",
     "inspect": "show what is in a book, its chapters, and what is left out",
-    "voices": "list the voices, their languages and licences",
+    "voices": "list the voices and their licences, check, add, hear, export or remove one",
     "models": "list the models, download them, find and check their files",
     "bench": "measure the engine, alone or in turn with pocket-tts",
     "bench-pipeline": "measure everything but the engine on a made-up book",
@@ -35,7 +35,7 @@ _EXIT_CODES = """\
 exit codes:
   0 done   2 usage   3 input refused   4 model or voice not available
   5 output cannot be written   6 another run holds the work folder
-  10 finished, but some items failed   75 stopped, the same command goes on   1 a bug
+  10 finished, but not whole   75 stopped, the same command goes on   1 a bug
 """
 
 

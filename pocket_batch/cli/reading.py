@@ -27,7 +27,8 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--lexicon",
         metavar="FILE",
-        help="respellings (.yaml .csv), or none; default: BOOK.lexicon.yaml beside BOOK",
+        help="respellings (.yaml .csv), or none; default: BOOK.lexicon.yaml and "
+        "lexicon.yaml beside BOOK",
     )
     how.add_argument(
         "--dialogue-voice", metavar="NAME|FILE", help="another voice for quoted speech"

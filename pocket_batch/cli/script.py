@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("how it is run")
     add_setting_arguments(run)
     run.add_argument("--quiet", action="store_true", help="only warnings and errors")
-    run.add_argument("--log-format", choices=LOG_FORMATS, help="default: rich, or else plain")
+    run.add_argument(
+        "--log-format", choices=LOG_FORMATS, help="default: rich on a terminal, else plain"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

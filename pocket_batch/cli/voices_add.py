@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pocket_batch.audio.flac import encode_flac
 from pocket_batch.audio.prompt import RATE_HZ, examine_prompt
+from pocket_batch.bcp47 import primary
 from pocket_batch.cli.voices_check import show
 from pocket_batch.cli.voices_speak import speaker_for, tell
 from pocket_batch.config import load_voices, user_folder
@@ -22,7 +23,7 @@ from pocket_batch.errors import (
     UsageError,
     writing,
 )
-from pocket_batch.jobs.language import check_code, primary, spoken_languages
+from pocket_batch.jobs.language import check_code, spoken_languages
 from pocket_batch.jobs.named import located, printable
 from pocket_batch.jobs.voice import states_of
 from pocket_batch.manifest import write_atomic

@@ -97,7 +97,7 @@ def fingerprint(engine: Engine, voices: Iterable[Voice]) -> str:
     Raises:
         ModelUnavailableError: the weights or a voice are not on this machine.
     """
-    keys = {f"voice {voice.name}": engine.voice_key(voice) for voice in voices}
+    keys = {f"voice {n}": engine.voice_key(voice) for n, voice in enumerate(voices)}
     return content_key(**engine.identity(), **keys)
 
 

@@ -68,9 +68,7 @@ def run_audiobook(
     work = WorkFolder(job.work)
     earlier = earlier_result(work, job.output, wanted, job.overwrite, reading.is_script)
     if earlier and earlier["status"] == "done" and not job.fresh:
-        reporter.note("already_done", messages.already_done(job.output), path=str(job.output))
-        if earlier["problem"]:
-            raise PartialRunError(earlier["problem"])
+        _tell_done(job.output, earlier["problem"], reporter)
         return
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
@@ -90,14 +88,20 @@ def run_audiobook(
         with _recorded(record, work):
             save_plan(plan, work, is_script(job.source))
             plan = replace(plan, segments=())  # they are on disk now
-            try:
-                _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
-            except DamagedAudioError as error:
-                reporter.note("damaged", str(error), "warning")
-                remove_damaged(work, finished(work, plan.requests).values())
-                _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
+            _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
     finally:
         work.release()
+
+
+def _tell_done(output: Path, problem: str, reporter: Reporter) -> None:
+    """Say that the output is there.
+
+    Raises:
+        PartialRunError: it lacks something.
+    """
+    reporter.note("already_done", messages.already_done(output), path=str(output))
+    if problem:
+        raise PartialRunError(problem)
 
 
 def check_voice(speaker: Speaker, reporter: Reporter) -> None:
@@ -143,7 +147,16 @@ class _Run:
         self._failures: list[Failure] = []
 
     def make(self, plan: AudiobookPlan) -> None:
-        """Make the file and record it."""
+        """Make the file and record it; audio that turns out damaged is spoken again, once."""
+        try:
+            self._make(plan)
+        except DamagedAudioError as error:
+            self._reporter.note("damaged", str(error), "warning")
+            remove_damaged(self._work, finished(self._work, plan.requests).values())
+            self._failures.clear()
+            self._make(plan)
+
+    def _make(self, plan: AudiobookPlan) -> None:
         job, started = self._job, time.monotonic()
         check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests})
         joiner = Joiner(self._work, job.pipeline.master, self._engine.sampling_rate_hz)
@@ -214,7 +227,7 @@ class _Run:
             self._job.output,
             self._job.pipeline,
             plan.book,
-            ", ".join(voice.name for voice in plan.voices),
+            ", ".join(dict.fromkeys(voice.name for voice in plan.voices)),
             plan.script,
             joiner,
             usable_cores(),

@@ -13,6 +13,7 @@ from pocket_batch.jobs.named import PROMPT_SUFFIXES, STATE_SUFFIX, named_voice
 from pocket_batch.jobs.voice import Speaker, choose_speaker
 from pocket_batch.settings import AudiobookPipeline, Casting
 from pocket_batch.text.dialogue import Dialogue
+from pocket_batch.text.respell import prepared
 
 CAST_SUFFIX = ".cast.yaml"
 NONE = "none"  # as the name of a cast file: not even that beside the book
@@ -62,9 +63,26 @@ def cast_chapters(
     """
     if not (casting.dialogue or casting.cast or casting.lines):
         return chapters, []
+    chapters, casting = tuple(map(_prepared_chapter, chapters)), _prepared(casting)
     breath_ms = pipeline.segment.pauses.sentence_ms // 2
     dialogue = Dialogue(casting, language, chapters, breath_ms)
     return tuple(dialogue.chapter(chapter) for chapter in chapters), dialogue.unused()
+
+
+def _prepared_chapter(chapter: Chapter) -> Chapter:
+    """A chapter in which names are found, whatever code points their accents are made of."""
+    blocks = (replace(block, text=prepared(block.text)) for block in chapter.blocks)
+    return replace(chapter, blocks=tuple(blocks))
+
+
+def _prepared(casting: Casting) -> Casting:
+    """Likewise the names and patterns of a cast; names of files stay."""
+    roles = {
+        prepared(name): replace(role, also=tuple(map(prepared, role.also)))
+        for name, role in casting.cast.items()
+    }
+    lines = tuple(replace(rule, pattern=prepared(rule.pattern)) for rule in casting.lines)
+    return replace(casting, cast=roles, lines=lines)
 
 
 def with_cast(

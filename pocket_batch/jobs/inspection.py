@@ -41,7 +41,7 @@ class Inspection:
             UsageError: the language is no code.
         """
         self._source, self._book, self._pipeline = source, book, pipeline
-        language = book_language(book, choices.language, source)
+        language = book_language(book, choices.language, source, is_script(source))
         self._language = language.tag or USUAL_LANGUAGE
         has_marks = source.suffix.lower() in MARKED_SUFFIXES and not is_script(source)
         marked = [apply_marks(c) if has_marks else (c, ()) for c in book.chapters]

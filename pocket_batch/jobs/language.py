@@ -1,29 +1,17 @@
 """The language a book is read in, and how we know."""
 
-import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from pocket_batch.bcp47 import SAYS_NOTHING, TAG, primary
 from pocket_batch.data import Book
 from pocket_batch.errors import UsageError
 from pocket_batch.models.presets import load_presets
+from pocket_batch.sources.book_language import TAGS
 from pocket_batch.text.language import contradicts, guess_language
 
 MAX_BLOCKS_TO_GUESS = 400
-
-# Three-letter codes that EPUBs use in place of the two-letter ones (ISO 639-2).
-_SHORT_CODES = {
-    "eng": "en", "fre": "fr", "fra": "fr", "ger": "de", "deu": "de", "ita": "it",
-    "por": "pt", "spa": "es", "dut": "nl", "nld": "nl",
-}  # fmt: skip
-
-_NAMES = {
-    "english": "en", "french": "fr", "german": "de", "italian": "it", "portuguese": "pt",
-    "spanish": "es", "dutch": "nl", "français": "fr", "deutsch": "de", "italiano": "it",
-    "português": "pt", "español": "es", "nederlands": "nl",
-}  # fmt: skip
-_CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")  # `en`, `pt-BR`
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +26,11 @@ class BookLanguage:
     warning: str = ""
 
 
-def book_language(book: Book, asked: str, source: Path) -> BookLanguage:
+def book_language(book: Book, asked: str, source: Path, is_script: bool = False) -> BookLanguage:
     """The language that was asked for, is declared, or is guessed, in this order.
 
     A declaration that the text surely contradicts is not believed: files are often labelled with
-    the language they were to be translated into.
+    the language they were to be translated into. A script declares what was decided for its book.
 
     Raises:
         UsageError: what was asked for is no language code.
@@ -50,15 +38,16 @@ def book_language(book: Book, asked: str, source: Path) -> BookLanguage:
     if asked:
         check_code(asked)
         return BookLanguage(asked, "You asked for")
-    blocks = islice((b.text for c in book.chapters for b in c.blocks), MAX_BLOCKS_TO_GUESS)
-    sample = " ".join(blocks)
+    texts = (block.text for chapter in book.chapters for block in chapter.blocks)
     seems = f"{source.name} seems to be written in"
-    if primary(book.language) in ("", "und", "mul", "zxx"):
+    if primary(book.language) in ("", *SAYS_NOTHING):
+        sample = " ".join(islice(texts, MAX_BLOCKS_TO_GUESS))
         return BookLanguage(guess_language(sample), seems)
-    if real := contradicts(sample, primary(book.language)):
+    real = "" if is_script else contradicts(" ".join(texts), primary(book.language))
+    if real:
         return BookLanguage(
             real,
-            seems,
+            f"{source.name} declares `{book.language}`, but seems to be written in",
             f"The book says its language is `{book.language}`, but it is written in `{real}`, and "
             f"is read so. If not, give --language {book.language}.",
         )
@@ -69,15 +58,15 @@ def check_code(language: str) -> None:
     """Refuse what cannot be the code of a language.
 
     Raises:
-        UsageError: with the code, when it is the name of a language that is spoken here.
+        UsageError: with the code, when it is the name of a language.
     """
-    code = _NAMES.get(language.strip().lower())
+    code = TAGS.get(language.strip().lower())
     if code:
         raise UsageError(
             f"--language {language} is not a code. The code of {language.strip().capitalize()} is "
             f"`{code}`."
         )
-    if not _CODE.fullmatch(language):
+    if not TAG.fullmatch(language):
         raise UsageError(
             f"--language `{language:.40}` is not a language code, such as en or pt-BR."
         )
@@ -86,9 +75,3 @@ def check_code(language: str) -> None:
 def spoken_languages() -> list[str]:
     """The codes of all languages that a released model reads."""
     return sorted({source.language for source in load_presets().values()})
-
-
-def primary(tag: str) -> str:
-    """`en_GB`, `eng` and `en-US` -> `en`."""
-    first = tag.replace("_", "-").split("-")[0].lower()
-    return _SHORT_CODES.get(first, first)

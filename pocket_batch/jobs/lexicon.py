@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Book, Respelling
 from pocket_batch.errors import UsageError
-from pocket_batch.jobs.language import primary
 from pocket_batch.jobs.lexicon_file import SUFFIXES, read_lexicon
 from pocket_batch.jobs.words import plural
 from pocket_batch.settings import NormalizeSettings

@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from pocket_batch.bcp47 import TAG
 from pocket_batch.config import YamlNode, nearest, read_words
 from pocket_batch.data import Respelling
 from pocket_batch.errors import UsageError
@@ -32,7 +33,6 @@ _FLAGS = ("regex", "case", "nocase", "ipa")
 _COLUMNS = ("word", "respelling", "language", "flags")
 _OTHER_NAMES = {"written": "word", "spoken": "respelling"}  # of columns
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")  # `en`, `pt-BR`
 _LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")  # that voices speak
 _IPA = re.compile(r"/\s*([^/]+?)\s*/")  # `/ʃɪˈvɔːn/` as a respelling
 
@@ -53,7 +53,7 @@ def read_lexicon(path: Path) -> tuple[Respelling, ...]:
     read = _read_yaml if path.suffix.lower() in (".yaml", ".yml") else _read_table
     entries = []
     for line, entry in read(path, fail):
-        if entry.language and not _CODE.fullmatch(entry.language):
+        if entry.language and not TAG.fullmatch(entry.language):
             raise fail(line, f"`{entry.language:.40}` is not a language code, such as en or pt-BR.")
         if entry.is_regex:
             try:
@@ -98,7 +98,7 @@ def _read_yaml(path: Path, fail: Fail) -> Iterator[tuple[int, Respelling]]:
 
 def _is_language(key: str, value: YamlNode) -> bool:
     """Whether a map holds the words of a language, rather than the fields of the word `Tom`."""
-    if not _CODE.fullmatch(key) or not key[:2].islower():
+    if not TAG.fullmatch(key) or not key[:2].islower():
         return False
     names = {name.text for name, _ in value.pairs or ()}
     return key[:2] in _LANGUAGES or not names or not names <= set(_FIELDS)

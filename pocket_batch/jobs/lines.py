@@ -1,6 +1,5 @@
 """The lines of a script as segments: cut where a person cut them, unless the engine cannot."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -8,8 +7,7 @@ from pocket_batch.data import Block, Chapter, Segment
 from pocket_batch.jobs.voice import Speaker
 from pocket_batch.settings import SegmentSettings
 from pocket_batch.stages.segment import SegmentText
-
-_SPOKEN = re.compile(r"[^\W_]")
+from pocket_batch.text.patterns import HAS_WORD
 
 
 def lines_as_segments(
@@ -28,7 +26,7 @@ def lines_as_segments(
         segments: list[Segment] = []
         for block in chapter.blocks:
             pause_ms = _pause_ms(block, is_last=block is chapter.blocks[-1], settings=settings)
-            if not _SPOKEN.search(block.text):
+            if not HAS_WORD.search(block.text):
                 if segments:
                     longest = max(segments[-1].pause_after_ms, pause_ms)
                     segments[-1] = replace(segments[-1], pause_after_ms=longest)

@@ -22,7 +22,6 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.casting import words_by_voice
 from pocket_batch.jobs.lines import lines_as_segments
 from pocket_batch.jobs.reading import Reading
-from pocket_batch.jobs.reading import spoken_chapters as spoken_chapters
 from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.base import STAGES
@@ -92,11 +91,12 @@ def plan_audiobook(source: Path, reading: Reading, pipeline: AudiobookPipeline) 
             f"`pocket-batch inspect {source.name}` shows what is in it and what is left out."
         )
     requests = make_requests(segments, pipeline.seed, speaker.voice, speaker.engine, speaker.cast)
-    voices = words_by_voice((request.voice.name, request.text) for request in requests)
-    by_name = {request.voice.name: request.voice for request in requests}
+    # two recordings may have one name
+    by_origin = {repr(request.voice): request.voice for request in requests}
+    voices = words_by_voice((repr(request.voice), request.text) for request in requests)
     return AudiobookPlan(
         book=replace(book, chapters=tuple(replace(c, blocks=()) for c in book.chapters)),
-        voices=tuple(by_name[name] for name in voices),
+        voices=tuple(by_origin[origin] for origin in voices),
         language=speaker.language,
         segments=tuple(segments),
         script=_script(book, segments, requests),

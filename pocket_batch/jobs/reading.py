@@ -71,7 +71,7 @@ def open_reading(source: Path, choices: Choices, pipeline: AudiobookPipeline) ->
     head = _head(source, pipeline)
     pipeline = _as_head_says(pipeline, head)
     book = read_chosen(source, choices, pipeline.read)
-    language = book_language(book, choices.language, source)
+    language = book_language(book, choices.language, source, is_script(source))
     if language.warning:
         book = replace(book, warnings=(*book.warnings, language.warning))
     casting = Casting() if is_script(source) else casts.find_casting(source, pipeline)

@@ -5,7 +5,6 @@ import platform
 import shlex
 import time
 from dataclasses import dataclass, field
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,6 @@ def fingerprint(reading: Reading, pipeline: AudiobookPipeline, choices: Choices)
         language=speaker.language,
         title=choices.title,
         authors=json.dumps(choices.authors),
-        cover=sha256(choices.cover.data).hexdigest() if choices.cover else "",
         voice_name=voice.name,
         voice=engine.voice_key(voice),
         cast_voices=json.dumps(cast),

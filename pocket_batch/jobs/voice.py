@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.config import load_voices
 from pocket_batch.data import EngineSpec, Sampling, Voice
 from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.jobs.language import BookLanguage as BookLanguage
-from pocket_batch.jobs.language import primary, spoken_languages
+from pocket_batch.jobs.language import spoken_languages
 from pocket_batch.jobs.named import POCKET, located, own_voices, voice_by_name
 from pocket_batch.jobs.named import named_voice as named_voice
 from pocket_batch.jobs.progress import DownloadMeter, Reporter

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.config import nearest, read_settings, shipped
 from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.models.architecture import (
@@ -92,7 +93,7 @@ def find_model(name: str) -> ModelSource:
 
 def model_for_language(tag: str) -> ModelSource | None:
     """The model that reads a language given as a BCP 47 tag (`en-GB`), None when there is none."""
-    code = tag.replace("_", "-").partition("-")[0].lower()
+    code = primary(tag)
     name = _table().languages.get(code)
     return _source(_table(), name) if name else None
 

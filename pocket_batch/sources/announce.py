@@ -1,5 +1,7 @@
 """The words that stand for what is not read, in the languages of the models."""
 
+from pocket_batch.bcp47 import primary
+
 # By setting; "notes" is the heading above the notes of a chapter,
 # "over" stands between the parts of a fraction.
 WORDS = {
@@ -64,4 +66,4 @@ WORDS = {
 
 def word_for(key: str, language: str) -> str:
     """The word for a kind of content in a language (BCP 47); English where there is none."""
-    return WORDS.get(language.partition("-")[0].lower(), WORDS["en"])[key]
+    return WORDS.get(primary(language), WORDS["en"])[key]

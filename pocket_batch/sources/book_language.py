@@ -4,10 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from pocket_batch.bcp47 import SAYS_NOTHING, TAG, primary
 from pocket_batch.data import Chapter
 
-# en or pt-BR or zh-Hans-CN -> matches
-TAG = re.compile(r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*$")
 # Names that stand where a tag should, in English and in the language itself.
 TAGS = {
     **dict.fromkeys(("english", "anglais", "englisch"), "en"),
@@ -30,7 +29,6 @@ NAMES = {
     **{"pt": "Portuguese", "nl": "Dutch", "la": "Latin", "el": "Greek", "grc": "Ancient Greek"},
     **{"he": "Hebrew", "ar": "Arabic", "ja": "Japanese", "zh": "Chinese", "ru": "Russian"},
 }
-SAYS_NOTHING = frozenset({"und", "zxx", "mul", "unknown", "undefined"})
 MIN_WORDS = 10  # fewer foreign words than that are not worth a warning
 # Scripts without spaces, in which each letter counts as a word: kana, Han, Hangul is not one.
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
@@ -40,7 +38,7 @@ def language_tag(text: str) -> str:
     """What stands for a language -> a BCP 47 tag: "en_US" -> "en-US", "English" -> "en"; or ""."""
     first = re.split(r"[,;/]", text.replace("_", "-"), maxsplit=1)[0].strip()
     tag = TAGS.get(first.lower(), first)
-    return tag if TAG.match(tag) and tag.lower() not in SAYS_NOTHING else ""
+    return tag if TAG.fullmatch(tag) and primary(tag) not in SAYS_NOTHING else ""
 
 
 def declared_language(texts: Iterable[str], warnings: list[str]) -> str:
@@ -49,7 +47,7 @@ def declared_language(texts: Iterable[str], warnings: list[str]) -> str:
     Several languages give a warning, as one of them has to be chosen.
     """
     tags = list(dict.fromkeys(tag for text in texts if (tag := language_tag(text))))
-    if len({tag.partition("-")[0].lower() for tag in tags}) > 1:
+    if len({primary(tag) for tag in tags}) > 1:
         warnings.append(
             f"The book declares {len(tags)} languages, {', '.join(tags)}; it is read as {tags[0]}."
         )
@@ -70,8 +68,8 @@ def foreign_words(chapters: Iterable[Chapter], language: str) -> list[str]:
     for chapter in chapters:
         for block in chapter.blocks:
             if block.language:
-                counts[block.language.partition("-")[0].lower()] += count_words(block.text)
-    counts.pop(language.partition("-")[0].lower(), None)
+                counts[primary(block.language)] += count_words(block.text)
+    counts.pop(primary(language), None)
     many = [(tag, number) for tag, number in counts.most_common() if number >= MIN_WORDS]
     if not many:
         return []

@@ -4,6 +4,7 @@ from pocket_batch.errors import InputError
 from pocket_batch.settings import ReadSettings
 from pocket_batch.sources.archive import Archive, UnsafeArchiveError
 from pocket_batch.sources.blocks import read_blocks
+from pocket_batch.sources.contents import MIN_CONTENTS_LINKS
 from pocket_batch.sources.elements import HEADINGS
 from pocket_batch.sources.encoding import decode
 from pocket_batch.sources.flow import Flow
@@ -40,7 +41,6 @@ from pocket_batch.sources.toc import Navigation
 
 NOT_IN_SPINE = Omission("outside the reading order (not in the spine)")
 MAX_WORDS_NOT_MENTIONED = 20
-MIN_CONTENTS_LINKS = 3
 MIN_LINKED_SHARE = 0.7  # of the text of a contents page
 
 
@@ -203,7 +203,7 @@ def _warn_about_extras(archive: Archive, package: Package, flow: Flow) -> None:
     if num_words > MAX_WORDS_NOT_MENTIONED:
         archive.warnings.append(
             f"Documents outside of the spine are left out: {len(names)} with {num_words:,} words, "
-            f"the first is {next(iter(package.extras)).item.name}."
+            f"the first is {package.extras[0].item.name}."
         )
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Dropped, Respelling
 from pocket_batch.sources.gutenberg import header_and_licence
-from pocket_batch.sources.languages import primary
 from pocket_batch.sources.omit import by_title, is_notes_title
 from pocket_batch.sources.pieces import Piece, Pieces
 from pocket_batch.sources.reasons import (

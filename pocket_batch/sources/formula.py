@@ -11,6 +11,7 @@ from pocket_batch.sources.visible import INVISIBLE
 
 SUPERSCRIPT = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 SUBSCRIPT = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
+# 2 or -12 -> matches
 SIGNED_DIGITS = re.compile(r"[+\-−]?[0-9]+")
 TOKENS = frozenset({"mi", "mn", "mo", "ms", "mtext"})
 SCRIPTS = {("msup", 1): True, ("msub", 1): False, ("msubsup", 1): False, ("msubsup", 2): True}
@@ -24,11 +25,13 @@ FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 ROOT = re.compile(r"\\sqrt\s*\{([^{}]*)\}")
 # ^{12} or ^2 -> group 1 ^, group 2 12
 SCRIPT = re.compile(r"([\^_])(?:\{([+\-−]?\d+)\}|(\d))")
+# \left or \mathrm or \begin{matrix} -> matches: nothing to say
 SILENT_COMMAND = re.compile(
     r"\\(?:left|right|big|Big|bigg|Bigg|displaystyle|textstyle|quad|qquad|limits|nolimits|,|;|!|:"
     r"|math(?:rm|bf|it|cal|bb|sf|frak)|text(?:rm|bf|it)?|operatorname\*?|begin\{\w+\*?\}"
     r"|end\{\w+\*?\})(?![A-Za-z])"
 )
+# \alpha -> group 1 alpha
 COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
 SYMBOLS = {
     **{"times": "×", "cdot": "·", "div": "÷", "pm": "±", "le": "≤", "leq": "≤", "ge": "≥"},

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 # *** START OF THE PROJECT GUTENBERG EBOOK EMMA *** -> matches
 START = re.compile(r"\*\*\*\s*START OF (?:THE|THIS) PROJECT GUTENBERG", re.IGNORECASE)
+# *** END OF THIS PROJECT GUTENBERG EBOOK EMMA *** -> matches
 END = re.compile(
     r"(?:\*\*\*\s*END OF (?:THE|THIS) PROJECT GUTENBERG|^End of (?:the )?Project Gutenberg)",
     re.IGNORECASE,

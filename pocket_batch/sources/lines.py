@@ -81,13 +81,20 @@ class _Paragraph:
         return _joined(self.lines)
 
 
-def pieces_of_text(text: str, name: str) -> list[Piece]:
-    """Split a text into pieces; headings of parts have rank 1 and of chapters rank 2."""
+def pieces_of_text(text: str, name: str, keep_matter: bool = False) -> list[Piece]:
+    """Split a text into pieces; headings of parts have rank 1 and of chapters rank 2.
+
+    With `keep_matter` the lines of a table of contents are spoken, as paragraphs.
+    """
     paragraphs = _paragraphs(text)
     start, end = header_and_licence([paragraph.text for paragraph in paragraphs])
     body = paragraphs[start:end]
     _rank_headings(body)
     contents = _contents(body)
+    if keep_matter:
+        for index in contents:
+            body[index].rank = 0  # no chapter begins there
+        contents = set()
     has_header = is_header(text)
     pieces = []
     for index, paragraph in enumerate(paragraphs):
@@ -234,16 +241,16 @@ def _contents(paragraphs: list[_Paragraph]) -> set[int]:
         if paragraph.rank and last_place[_key(paragraph.text)] > index:
             run.append(index)
             continue
-        found |= _contents_run(paragraphs, run)
+        found |= _contents_run(run)
         run = []
         if _is_list_of_headings(paragraph):
             found.add(index)
-    found |= _contents_run(paragraphs, run)
+    found |= _contents_run(run)
     before = {index - 1 for index in found if index > 0}
     return found | {index for index in before if by_title(paragraphs[index].text) is NAMED_CONTENTS}
 
 
-def _contents_run(paragraphs: list[_Paragraph], run: list[int]) -> set[int]:
+def _contents_run(run: list[int]) -> set[int]:
     return set(run) if len(run) >= MIN_CONTENTS_ENTRIES else set()
 
 

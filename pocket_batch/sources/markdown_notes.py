@@ -13,6 +13,7 @@ from pocket_batch.sources.markup import Element, local_name
 DEFINITION = re.compile(r"^ {0,3}\[\^([^\]\s]{1,40})\]:[ \t]*")
 # word[^1] -> [^1]
 REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\]")
+# ```python -> matches
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 
 

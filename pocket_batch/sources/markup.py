@@ -116,11 +116,6 @@ def text_of(element: Element) -> str:
     return fold("".join(element.itertext(etree.Element)))
 
 
-def is_too_deep(log: Any) -> bool:
-    """Whether a parser gave up because elements are nested deeper than it goes."""
-    return any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in log)
-
-
 def _characters(data: bytes, where: str) -> tuple[str, list[str], list[str]]:
     """The text without entities, and sentences about its encoding and about its entities."""
     text, flaw = decode(data, declared_in_markup(data))
@@ -157,9 +152,10 @@ def _parse_html(text: str, where: str) -> Element:
 
 
 def _html_tree(text: str) -> tuple[Element | None, bool]:
+    """The tree, and whether elements are nested deeper than the parser goes."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
     try:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError:
         root = None
-    return root, is_too_deep(parser.error_log)
+    return root, any(e.type_name == "ERR_RESOURCE_LIMIT" for e in parser.error_log)

@@ -43,7 +43,7 @@ from pocket_batch.sources.reasons import (
     Omission,
     chosen,
 )
-from pocket_batch.sources.styles import hidden_by_styles
+from pocket_batch.sources.styles import HIDES, hidden_by_styles
 from pocket_batch.sources.tables import is_data_table
 
 NOTE_MARK_CLASSES = frozenset(
@@ -60,8 +60,6 @@ GUTENBERG_MARKS = frozenset({"pg-boilerplate", "pg-header", "pg-footer", "pghead
 NUMBER = re.compile(r"[\W_]*(?:page|pg|p)?[\W_]*(?:\d+|[ivxlcdm]+)[\W_]*", re.IGNORECASE)
 # "see note" -> matches; "12", "(b)", "*" do not
 WORD = re.compile(r"[^\W\d_]{2,}")
-# display: none -> matches
-INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 MAX_NUMBER = 20  # characters of a page number with what stands around it
 # "↩" or "⏎" or "↑" with a variation selector -> matches
 BACK_ARROW = re.compile("[↩↵⏎↑⤴⮌↰][\ufe0e\ufe0f]?")
@@ -148,7 +146,7 @@ def _by_attributes(element: Element, tag: str) -> Omission | None:
             return omission
     if element.get("hidden") is not None or _is_hidden_from_speech(element):
         return HIDDEN
-    if INVISIBLE.search(element.get("style", "")):
+    if HIDES.search(element.get("style", "")):
         return HIDDEN
     if element.get("data-latex") is not None or (tag == "img" and is_formula_image(element)):
         return FORMULA

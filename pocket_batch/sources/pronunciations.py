@@ -5,6 +5,7 @@ Source: W3C Pronunciation Lexicon Specification 1.0; EPUB 3 names them in its ma
 
 from collections.abc import Iterator
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Respelling
 from pocket_batch.errors import InputError
 from pocket_batch.sources.archive import Archive, UnsafeArchiveError
@@ -50,7 +51,7 @@ def read_pronunciations(archive: Archive, package: Package) -> tuple[Respelling,
 
 
 def _entries(root: Element, name: str, warnings: list[str]) -> Iterator[Respelling]:
-    language = language_tag(attribute(root, "lang")).partition("-")[0].lower()
+    language = primary(language_tag(attribute(root, "lang")))
     alphabet = attribute(root, "alphabet") or "ipa"
     num_unknown = 0
     # An entry with a role is for one sense of a word, such as the verb; those without go first.

@@ -12,6 +12,7 @@ from pocket_batch.sources.package import Package
 
 MAX_KEPT_BYTES = 8 * 2**20  # documents parsed for their links are kept up to this size together
 
+# "One.\n \nTwo." -> One., Two.
 BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 

@@ -59,6 +59,8 @@ class ScriptHead:
 def read_script(path: Path, settings: ReadSettings) -> Book:
     """Read a script; each line becomes a block, its `where` the id of the line.
 
+    Nothing of it is left out, so `settings` change nothing.
+
     Raises:
         InputError: a line is not one of a script, naming its number, or none has text.
     """
@@ -149,7 +151,7 @@ def _head(values: dict[str, Any], place: str) -> ScriptHead:
             source=_text(values, "source"),
             has_gaps=bool(values.get("has_gaps")),
         )
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise InputError(
             f"{place}: not the first line of a script ({error}). "
             "Put it right, or make the script anew with `pocket-batch script`."

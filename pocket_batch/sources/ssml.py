@@ -5,6 +5,7 @@ Source: W3C Speech Synthesis Markup Language 1.1, and EPUB 3.3, appendix on SSML
 
 import re
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Respelling
 from pocket_batch.sources.markup import Element, attribute, fold, local_name, text_of
 
@@ -37,7 +38,7 @@ def said_as(text: str, kind: str, language: str) -> str:
     text = fold(text)
     if kind in SPELLED:
         return " ".join(text.replace(" ", ""))
-    is_english = language.partition("-")[0].lower() in ("", "en")
+    is_english = primary(language) in ("", "en")
     if kind == "ordinal" and is_english and text.isascii() and text.isdecimal():
         ending = {1: "st", 2: "nd", 3: "rd"}.get(int(text) % 10, "th")
         return text + ("th" if int(text) % 100 in (11, 12, 13) else ending)
@@ -52,7 +53,7 @@ def pronunciation(element: Element, language: str) -> Respelling | None:
     written = text_of(element) if sounds else ""
     if not written or len(written) > MAX_WRITTEN or _alphabet(element) not in ("ipa", ""):
         return None
-    return Respelling(written, language=language.partition("-")[0].lower(), ipa=fold(sounds))
+    return Respelling(written, language=primary(language), ipa=fold(sounds))
 
 
 def _alphabet(element: Element) -> str:

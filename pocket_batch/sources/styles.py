@@ -19,6 +19,7 @@ MAX_SHEET = 1_000_000  # characters; larger ones hold pictures or are no style s
 MAX_RULES = 3_000  # a document with more is taken to hide nothing
 
 # The expressions below look at each character once, whatever a sheet leaves open.
+# "a /* b */ c" -> "a   c"
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 # @import url(x.css); -> matches
 STATEMENT = re.compile(r"@[^@{};]*+;")
@@ -28,9 +29,11 @@ AT_RULE = re.compile(r"@[^@{};]*+\{((?:[^{}]*+\{[^{}]*+\})*+[^{}]*+)\}")
 RULE = re.compile(r"(?<![^{}])([^{}]*+)\{([^{}]*+)\}")
 # p.note#x -> matches; "div p" and "p:hover" do not
 COMPOUND = re.compile(r"(\*|[A-Za-z][\w-]*)?((?:[.#][\w-]+)*)")
+# p.note#x -> .note, #x
 PART = re.compile(r"[.#][\w-]+")
 # li:not(.a)[x="1"] -> ":not(.a)", "[x="1"]"
 CONDITION = re.compile(r"::?[\w-]+(?:\([^()]*\))?|\[[^\[\]]*\]")
+# div > p -> div, p
 COMBINATOR = re.compile(r"\s*[>+~]\s*|\s+")
 # display: none !important -> display, none, !important
 PROPERTY = re.compile(r"(?:^|;)\s*(display|visibility)\s*:\s*([\w-]+)\s*(!\s*important)?", re.I)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pocket_batch.data import Block, Chapter
 from pocket_batch.settings import Normalizer
-from pocket_batch.text.lexicon import FIRST_PLACEHOLDER, LAST_PLACEHOLDER, Lexicon
+from pocket_batch.text.lexicon import Lexicon
 from pocket_batch.text.normalize import normalize_block
+from pocket_batch.text.placeholders import PLACEHOLDER
 
 if TYPE_CHECKING:
     from pocket_batch.text.nemo import NemoNormalizer
@@ -63,7 +64,7 @@ class Normalize:
             own = [i for i, block in enumerate(blocks) if not block.language]
             said = self._nemo.write_out_all([texts[i] for i in own], self._num_workers)
             for i, text in zip(own, said, strict=True):
-                if _placeholders(text) == _placeholders(texts[i]):
+                if PLACEHOLDER.findall(text) == PLACEHOLDER.findall(texts[i]):  # none is lost
                     texts[i] = text
         for block, text, lexicon in zip(blocks, texts, lexicons, strict=True):
             found = normalize_block(replace(block, text=text), self._language)
@@ -72,11 +73,6 @@ class Normalize:
 
     def _lexicon_for(self, block: Block) -> Lexicon:
         return self._lexicon.for_language(block.language) if block.language else self._lexicon
-
-
-def _placeholders(text: str) -> list[str]:
-    """The letters that stand for words of the lexicon, which nothing may lose."""
-    return [letter for letter in text if FIRST_PLACEHOLDER <= ord(letter) <= LAST_PLACEHOLDER]
 
 
 def _nemo(language: str) -> "NemoNormalizer":

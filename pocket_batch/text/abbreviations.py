@@ -1,8 +1,8 @@
 """English abbreviations and initials."""
 
 import re
-from collections.abc import Iterable
 
+from pocket_batch.text.patterns import any_of, like
 from pocket_batch.text.tables_en import (
     BARE_BEFORE_NAMES,
     BARE_TITLES,
@@ -12,17 +12,13 @@ from pocket_batch.text.tables_en import (
     NO_STREET_NAMES,
     STARTERS,
     TITLES,
+    WEEKDAYS,
 )
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
 
 # `Mr. Darcy`, `Mrs Bennet` -> `Mister Darcy`, `Missus Bennet`
 _TITLE = re.compile(
-    rf"\b(?=[A-Z])(?:({_any_of(TITLES)})\.(?=\s(?!\d))|({_any_of(BARE_TITLES)})\b\.?"
-    rf"|({_any_of(BARE_BEFORE_NAMES)})(?= [A-Z][a-z]))"
+    rf"\b(?=[A-Z])(?:({any_of(TITLES)})\.(?=\s(?!\d))|({any_of(BARE_TITLES)})\b\.?"
+    rf"|({any_of(BARE_BEFORE_NAMES)})(?= [A-Z][a-z]))"
 )
 # `Dr. Hill`, `Dr Hill` -> `Doctor Hill`; `12 Elm Dr.` -> `12 Elm Drive`
 _DR = re.compile(r"\b(?P<before>[A-Z][a-z]+ )?(?i:(?<=\s)dr|(?<=[\"'(])Dr|^dr)\b(?P<dot>\.?)")
@@ -31,16 +27,16 @@ _ST = re.compile(r"\b(?P<before>[\w']+[.,]? )?(?P<st>Sts?)\b(?P<dot>\.?)(?=(?P<a
 # `e.g. this`, `cats vs. dogs` -> `for example this`, `cats versus dogs`
 _INNER = re.compile(
     r"\b(?:([eE]\.\s?g|[iI]\.\s?e)\.(,?)"
-    rf"|(?:(?<=\s)|^|(?<=\())({_any_of(set(INNER) - {'e.g', 'i.e'})}|Cf|Viz|Approx)\.(,?)(?=\s))"
+    rf"|(?:(?<=\s)|^|(?<=\())({any_of(set(INNER) - {'e.g', 'i.e'})}|Cf|Viz|Approx)\.(,?)(?=\s))"
 )
 # `No. 4`, `pp. 3`, `vol. ii.`, `c. 1850` -> `number 4`, ...
 _LONG_BEFORE_NUMBER = [short for short in BEFORE_NUMBER if len(short) > 1]
 _BEFORE_NUMBER = re.compile(
-    rf"(?<![\w.])({_any_of([*BEFORE_NUMBER, *map(str.capitalize, _LONG_BEFORE_NUMBER)])})"
+    rf"(?<![\w.])({any_of([*BEFORE_NUMBER, *map(str.capitalize, _LONG_BEFORE_NUMBER)])})"
     r"\. ?(?=\d|(?:[IVXLC]{2,}|[VX]|[ivxlc]+)\b|(?<![Nn]o\. )I[,;:)])"
 )
 # `etc.`, `&c.`, `Jr.`, `Brown & Co.` -> the words, with the stop when a sentence ends there
-_FINAL = re.compile(rf"(?<![\w.])({_any_of(FINAL)})\.(?=(?P<rest>.{{0,24}}))", re.IGNORECASE)
+_FINAL = re.compile(rf"(?<![\w.])({any_of(FINAL)})\.(?=(?P<rest>.{{0,24}}))", re.IGNORECASE)
 # `U.S.A.`, `B.C.`, `Ph.D.`, `p.m.`, `a.k.a.` -> `USA`, `BC`, `PhD`, `PM`, `AKA`
 _DOTTED = re.compile(
     r"(?<![\w.])(?:(?P<half>[ap])\.\s?m\.|(?P<low>a\.k\.a\.|p\.s\.|r\.s\.v\.p\.)|(?P<capitals>(?:[A-Z]\.){2,}"
@@ -59,12 +55,8 @@ _LINE = re.compile(r"(?<=[,;(] )l\. ?(?=\d)|(?<=\()l\. ?(?=\d)")
 _PER_CENT = re.compile(r"(?<=\d )p\.\s?c\.(?! ?\d)")  # `4 p.c. bonds`
 # `Sat. night`, `Thurs., 3 p.m.` -> `Saturday night`, ...
 _WEEKDAY = re.compile(
-    r"\b(Mon|Tues?|Wed|Thurs?|Fri|Sat|Sun)\.(?= (?:morning|afternoon|evening|night|noon)s?\b|, )"
+    rf"\b({any_of(WEEKDAYS)})\.(?= (?:morning|afternoon|evening|night|noon)s?\b|, )"
 )
-_WEEKDAYS = {
-    "Mon": "Monday", "Tue": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday", "Fri": "Friday",
-    "Sat": "Saturday", "Sun": "Sunday",
-}  # fmt: skip
 # `E. 42nd St.` -> `East 42nd St.`
 _SIDE = re.compile(r"\b([NSEW])\.? (?=\d{1,3}(?:st|nd|rd|th) (?:St|Ave))")
 _SIDES = {"N": "North", "S": "South", "E": "East", "W": "West"}
@@ -73,7 +65,7 @@ _PLACE = re.compile(r"\b([Ll]at|[Ll]ong)\.? (?=\d[\d.]* ?°)")
 # `Mk II` -> `Mark II`
 _MARK = re.compile(r"\bMk\.? (?=[IVX]+\b|\d)")
 _SHORT_WORDS = {name.rsplit(" ")[-1] for name in (*INNER, *BEFORE_NUMBER, *FINAL, "ph")}
-_SHORT_WORDS |= {"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}
+_SHORT_WORDS |= set(map(str.lower, WEEKDAYS))
 
 
 def expand_abbreviations(text: str) -> str:
@@ -90,7 +82,7 @@ def expand_abbreviations(text: str) -> str:
     if not _has_short_word_with_stop(text):
         return text
     text = _PER_CENT.sub("percent", text)
-    text = _WEEKDAY.sub(lambda m: _WEEKDAYS[m[1][:3]], text)
+    text = _WEEKDAY.sub(lambda m: WEEKDAYS[m[1]], text)
     text = _SIDE.sub(lambda m: f"{_SIDES[m[1]]} ", text)
     text = _LINE.sub("line ", text)
     text = _LIFE.sub(lambda m: "born " if (m[1] or m[2]) == "b" else "died ", text)
@@ -109,11 +101,6 @@ def _has_short_word_with_stop(text: str) -> bool:
         if len(word) < 2 or word in _SHORT_WORDS:
             return True
     return False
-
-
-def _like(model: str, words: str) -> str:
-    """Give `words` a capital when `model` has one."""
-    return words[0].upper() + words[1:] if model[0].isupper() else words
 
 
 def _stop(rest: str, starters_only: bool) -> str:
@@ -154,17 +141,17 @@ def _say_dr(match: re.Match[str]) -> str:
 
 
 def _say_before_number(match: re.Match[str]) -> str:
-    return _like(match[1], BEFORE_NUMBER[match[1].lower()]) + " "
+    return like(match[1], BEFORE_NUMBER[match[1].lower()]) + " "
 
 
 def _say_inner(match: re.Match[str]) -> str:
     short = (match[1] or match[3]).lower().replace(" ", "")
-    words = _like(match[1] or match[3], INNER[short])
+    words = like(match[1] or match[3], INNER[short])
     return words + ("," if short in {"i.e", "e.g", "viz"} else match[4] or "")
 
 
 def _say_final(match: re.Match[str]) -> str:
-    words = _like(match[1], FINAL[match[1].lower()])
+    words = like(match[1], FINAL[match[1].lower()])
     return words + _stop(match["rest"], starters_only=match[1].lower() not in {"etc", "&c", "ibid"})
 
 

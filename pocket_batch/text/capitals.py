@@ -16,6 +16,7 @@ _LONG_CAPITALS = re.compile(r"[A-Z]{2}")
 _SENTENCE_START = re.compile(r"(?:^[\"'(\[]*|[.!?][ —]+[\"']?)[a-z]")
 # `MR. DARCY'S` -> `MR`, `DARCY'S`
 _TOKEN = re.compile(rf"{WORD}|[A-Z][A-Z']*")
+# `XIV`
 _NUMERAL = re.compile(r"[IVXLC]{1,7}")
 # `BBC` has none
 _VOWEL = re.compile(r"[AEIOUY]")

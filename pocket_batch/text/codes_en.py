@@ -50,6 +50,7 @@ _ENDING = re.compile(rf"(?<=[\s(\"'])\.(?:[\w-]+\.){{0,4}}(?:{_DOMAINS}|{_FILES}
 _HAS_ENDING = re.compile(r"[\s(\"']\.\w")
 # `a-1.b` -> `a`, `-`, `1`, `.`, `b`
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")
+# `kb` has none
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 # `401(k)`, `401k`, `501(c)` -> `four oh one k`, `five oh one c`
 _STATUTE = re.compile(r"\b(\d)0(\d)(?:\(([a-z])\)|(?<=401)(k)\b|(?<=403)(b)\b)")

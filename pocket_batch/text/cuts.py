@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from pocket_batch.bcp47 import primary
+
 _CLOSERS = "[\"'”’»)]*"
 # `Halt! and stop` -> `Halt! |and stop`; `etc.` and shorter abbreviations stay whole
 _STOP = re.compile(rf"(?:(?<=[!?…])|(?<=\w{{5}}\.)){_CLOSERS} |(?<=[。！？])")
@@ -95,7 +97,7 @@ def cut_long(
         return [text]
     num_pieces = max(2, math.ceil(num_tokens / max_tokens))
     ideal = len(text) * (num_pieces // 2) / num_pieces
-    cut = _best_cut(text, ideal, _kinds(language.replace("_", "-").split("-")[0].lower()))
+    cut = _best_cut(text, ideal, _kinds(primary(language)))
     halves = (text[:cut].rstrip(), text[cut:].lstrip())
     return [
         piece for half in halves for piece in cut_long(half, max_tokens, count_tokens, language)

@@ -9,11 +9,13 @@ from pocket_batch.text.numbers_en import (
     ordinal,
     pairs,
     plural,
+    two_digits,
     year,
 )
-from pocket_batch.text.tables_en import MONTH_NAMES, MONTHS
+from pocket_batch.text.patterns import any_of
+from pocket_batch.text.tables_en import MONTH_NAMES, MONTHS, WEEKDAYS
 
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_MONTH = any_of(MONTHS)
 
 # `2006-08-05`, `2006/8/5` -> August fifth two thousand six
 _ISO = re.compile(rf"(?<![\w/.-])({YEAR})([-/])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])(?![\w/-])")
@@ -38,12 +40,8 @@ _DAY_FIRST = re.compile(
 # a cheap first look for a month, short or long
 _HAS_MONTH = re.compile(r"jan|feb|mar|apr|may|ju[nl]|aug|sep|oct|nov|dec", re.IGNORECASE)
 # `Mon., 5 Jan` -> `Monday, 5 Jan`
-_DAYS = {
-    "Mon": "Monday", "Tue": "Tuesday", "Tues": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday",
-    "Thur": "Thursday", "Thurs": "Thursday", "Fri": "Friday", "Sat": "Saturday", "Sun": "Sunday",
-}  # fmt: skip
 _WEEKDAY = re.compile(
-    rf"\b({'|'.join(_DAYS)})\b\.?(?=,? (?:\d\d?(?:st|nd|rd|th)?,? )?(?i:{_MONTH})\b)"
+    rf"\b({any_of(WEEKDAYS)})\b\.?(?=,? (?:\d\d?(?:st|nd|rd|th)?,? )?(?i:{_MONTH})\b)"
 )
 # `July 1506`, `Sept. 1914`
 _MONTH_YEAR = re.compile(rf"\b({_MONTH})\.?,? ({YEAR})(?!\w|,\d)", re.IGNORECASE)
@@ -69,7 +67,7 @@ def write_out_dates(text: str, day_first: bool) -> str:
         text = _SLASHED_YEARS.sub(_say_slashed_years, text)
     if not _HAS_MONTH.search(text):
         return text
-    text = _WEEKDAY.sub(lambda m: _DAYS[m[1]], text)
+    text = _WEEKDAY.sub(lambda m: WEEKDAYS[m[1]], text)
     text = _DAY_FIRST.sub(_say_day_first, text)
     text = _MONTH_FIRST.sub(_say_month_first, text)
     return _MONTH_YEAR.sub(lambda m: f"{_month(m[1])} {year(int(m[2]))}", text)
@@ -78,7 +76,7 @@ def write_out_dates(text: str, day_first: bool) -> str:
 def write_out_years(text: str) -> str:
     """Say decades and four-figure numbers that can be years."""
     text = _DECADE.sub(_say_decade, text)
-    text = _SHORT_YEAR.sub(lambda m: _two_digits(m[1]), text)
+    text = _SHORT_YEAR.sub(lambda m: two_digits(m[1]), text)
     if "AD" in text or "BC" in text or "CE" in text:
         text = _ERA.sub(lambda m: f"{_three_digits(m[1] or m[2])}{' ' if m[1] else ''}", text)
     return _BARE_YEAR.sub(lambda m: year(int(m[1])), text)
@@ -89,11 +87,7 @@ def _month(name: str) -> str:
 
 
 def _year_words(figure: str) -> str:
-    return year(int(figure)) if len(figure) == 4 else _two_digits(figure)
-
-
-def _two_digits(figure: str) -> str:
-    return f"oh {cardinal(int(figure))}" if figure[0] == "0" else cardinal(int(figure))
+    return year(int(figure)) if len(figure) == 4 else two_digits(figure)
 
 
 def _three_digits(figure: str) -> str:

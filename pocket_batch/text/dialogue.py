@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Block, Chapter
 from pocket_batch.errors import UsageError
 from pocket_batch.settings import Casting
-from pocket_batch.text.dialogue_blocks import HAS_WORD, MARKS, STOPS, split_blocks
+from pocket_batch.text.dialogue_blocks import MARKS, STOPS, split_blocks
 from pocket_batch.text.dialogue_marks import (
     QuoteStyle,
     Span,
@@ -21,6 +22,7 @@ from pocket_batch.text.dialogue_marks import (
     quoted_spans,
 )
 from pocket_batch.text.dialogue_tags import SENTENCE_END, Tags
+from pocket_batch.text.patterns import HAS_WORD
 
 MAX_BLOCKS = 40  # how far an open quotation is followed, such as a long poem line by line
 NEAR = 80  # characters around a quotation that tell what it is
@@ -53,7 +55,7 @@ class Dialogue:
         Raises:
             UsageError: a pattern is no regular expression, or a name is empty.
         """
-        code = language.replace("_", "-").split("-")[0].lower()
+        code = primary(language)
         texts = (b.text for c in chapters for b in c.blocks if b.kind == "paragraph")
         self._style: QuoteStyle = quote_style(texts, code)
         self._casting = casting

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 from pocket_batch.data import Block
 from pocket_batch.text.dialogue_marks import Span
+from pocket_batch.text.patterns import HAS_WORD
 
 STOPS = ".!?…"
 MARKS = "“”„‟\"'‘’‚«»‹› \u00a0\u202f"
 # `, ` and `). ` after a quotation belong to it; `(` before it too
 _CLOSING = re.compile(r"(?:[,.;:!?…)\]]|—(?=\s|$))+")
 _OPENING = re.compile(r"(?:(?<=\s)|^)[(\[—–-]+$")
-HAS_WORD = re.compile(r"[^\W_]")
 
 
 def split_blocks(

@@ -2,13 +2,16 @@
 
 import re
 
+# Those of English that also keep a sentence together: `"No!" Tom said`.
+SPEECH_VERBS = (
+    "said|says|asked|asks|cried|replied|answered|exclaimed|whispered|shouted|muttered|murmured|"
+    "added|began|continued|returned|repeated|remarked|observed|called|inquired|enquired|demanded|"
+    "thought|told|snapped|growled|laughed|sighed|sobbed|screamed|yelled|agreed|insisted|"
+    "interrupted|declared|went on|protested|admitted|explained|suggested|pleaded|breathed|gasped"
+)
 _VERBS = {
-    "en": "said|says|asked|asks|cried|replied|answered|exclaimed|whispered|shouted|muttered|"
-    "murmured|added|began|continued|returned|repeated|remarked|observed|called|inquired|enquired|"
-    "demanded|thought|told|snapped|growled|sighed|sobbed|screamed|yelled|agreed|"
-    "insisted|interrupted|declared|went on|protested|admitted|explained|suggested|pleaded|"
-    "breathed|gasped|ventured|rejoined|responded|announced|persisted|squeaked|grumbled|retorted|"
-    "concluded|cautioned|warned|hissed|croaked|roared|stammered|panted|laughed|screeched|bellowed",
+    "en": f"{SPEECH_VERBS}|ventured|rejoined|responded|announced|persisted|squeaked|grumbled|"
+    "retorted|concluded|cautioned|warned|hissed|croaked|roared|stammered|panted|screeched|bellowed",
     "de": "sagte|sagt|sprach|fragte|fragt|rief|ruft|antwortete|erwiderte|entgegnete|meinte|"
     "flüsterte|schrie|murmelte|brummte|dachte|bemerkte|erklärte|versetzte|seufzte|begann|"
     "wiederholte|stammelte|fügte|fuhr|lachte|knurrte|zischte",

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Callable
 from importlib.util import find_spec
 
+from pocket_batch.bcp47 import primary
+
 # Endings and beginnings that do not change how the rest is said: `gratified` -> `gratify`
 _DERIVED = (
     (re.compile(r"(?<=\w{2})i(?:ed|es|er|est|ly|ness|less|ful)$"), "y"),
@@ -24,7 +26,7 @@ def dictionary(language: str) -> Callable[[str], bool] | None:
     A word counts in its own form, with usual endings and beginnings, and without its accents. One
     in capitals counts as an acronym: `NASA` is known.
     """
-    if language.replace("_", "-").split("-")[0].lower() != "en" or find_spec("hibari") is None:
+    if primary(language) != "en" or find_spec("hibari") is None:
         return None
     from hibari.g2p import G2P
     from hibari.g2p.lexicon import Lexicon

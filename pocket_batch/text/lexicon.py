@@ -7,16 +7,17 @@ becomes the spoken form after them. So no rule changes a respelling, and none is
 import hashlib
 import re
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Respelling
+from pocket_batch.text.placeholders import PLACEHOLDER
 from pocket_batch.text.respell import Found, RegexEntries, WordEntries, prepared
 
 # Private letters that stand for spoken forms between `mark` and `resolve`.
-FIRST_PLACEHOLDER, LAST_PLACEHOLDER = 0xE100, 0xEFFF
-NUM_PLACEHOLDERS = LAST_PLACEHOLDER - FIRST_PLACEHOLDER + 1
-_PLACEHOLDER = re.compile(f"[{chr(FIRST_PLACEHOLDER)}-{chr(LAST_PLACEHOLDER)}]")
+_LETTERS = [chr(code) for code in range(0xEFFF, 0xE0FF, -1)]  # U+E100 is taken first
 _SPACE_BEFORE_STOP = re.compile(r"\s+([,;.:!?])")  # `so , that` -> `so, that`
 # What comes before a word that begins a sentence: nothing, `so. `, `said, "`, `so!” (`
 _SENTENCE_START = re.compile(
@@ -64,13 +65,14 @@ class Lexicon:
         self._takes_ipa = takes_ipa
         tag = language.replace("_", "-").lower()
         kept = [entry for entry in self._all if _is_for(entry, tag) and self._has_form(entry)]
-        self._words = WordEntries((e for e in kept if not e.is_regex), tag.split("-")[0])
+        self._words = WordEntries((e for e in kept if not e.is_regex), primary(tag))
         self._regexes = RegexEntries(e for e in kept if e.is_regex)
         self.num_entries = len(kept)
         content = repr((tag, takes_ipa, [astuple(entry) for entry in kept]))
         self.fingerprint = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
-        self._placeholders: dict[str, str] = {}
+        self._placeholders: OrderedDict[str, str] = OrderedDict()  # the longest unused first
         self._forms: dict[str, str] = {}
+        self._free = _LETTERS.copy()
         self._others: dict[str, Lexicon] = {}
 
     @property
@@ -93,14 +95,15 @@ class Lexicon:
         Without a match the text stays as it is, but for private characters of the source: nobody
         knows how these glyphs are said, and a placeholder must not be one of them.
 
-        The placeholders hold until a later `mark` has brought some 2,000 other spoken forms:
-        normalise and `resolve` one paragraph after another.
+        The placeholders hold until later texts have brought some 1,900 other spoken forms:
+        normalise and `resolve` a few paragraphs at a time.
         """
         if not text.isascii():
-            text = _PLACEHOLDER.sub(" ", text)
-        if len(self._forms) > NUM_PLACEHOLDERS // 2:
-            self._placeholders.clear()
-            self._forms.clear()
+            text = PLACEHOLDER.sub(" ", text)
+        while len(self._forms) > len(_LETTERS) // 2:
+            _, letter = self._placeholders.popitem(last=False)
+            del self._forms[letter]
+            self._free.append(letter)
         if "](/" in text:
             text = _INLINE.sub(self._inline, text)
         if self.is_empty or not text:
@@ -116,10 +119,10 @@ class Lexicon:
 
     def resolve(self, text: str) -> str:
         """Put the spoken form for each placeholder; one that stands for nothing leaves nothing."""
-        if text.isascii() or not _PLACEHOLDER.search(text):
+        if text.isascii() or not PLACEHOLDER.search(text):
             return text
-        forms = [self._forms.get(match[0], "") for match in _PLACEHOLDER.finditer(text)]
-        pieces = _PLACEHOLDER.split(text)
+        forms = [self._forms.get(match[0], "") for match in PLACEHOLDER.finditer(text)]
+        pieces = PLACEHOLDER.split(text)
         text = pieces[0] + "".join(f + p for f, p in zip(forms, pieces[1:], strict=True))
         if "" in forms:
             text = _SPACE_BEFORE_STOP.sub(r"\1", " ".join(text.split()))
@@ -157,7 +160,7 @@ class Lexicon:
             sound = _possessive(entry.ipa) if suffix else entry.ipa
             end = suffix.end() if suffix else end
             return inline_ipa(text[found.start : end], sound), end
-        form = _PLACEHOLDER.sub("", " ".join(found.spoken.split()))
+        form = PLACEHOLDER.sub("", " ".join(found.spoken.split()))
         written = text[found.start : end]
         before = text[max(0, found.start - 8) : found.start]
         if form[:1].islower() and written[:1].isupper() and _SENTENCE_START.search(before):
@@ -169,11 +172,11 @@ class Lexicon:
     def _placeholder(self, form: str) -> str:
         """The letter that stands for a spoken form; the form itself when all letters are taken."""
         if form not in self._placeholders:
-            if len(self._forms) == NUM_PLACEHOLDERS:
+            if not self._free:
                 return form
-            letter = chr(FIRST_PLACEHOLDER + len(self._forms))
-            self._placeholders[form] = letter
+            letter = self._placeholders[form] = self._free.pop()
             self._forms[letter] = form
+        self._placeholders.move_to_end(form)
         return self._placeholders[form]
 
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from pocket_batch.data import Block, Chapter
+from pocket_batch.text.patterns import HAS_WORD
 
 DEFAULT_PAUSE_MS = 1_000
 MAX_PAUSE_MS = 60_000
@@ -26,7 +27,6 @@ _VOICE = re.compile(r"[^\s\"'“”]+|\"[^\"]+\"|'[^']+'|“[^”]+”")
 # `[rate 0.9]`, `[rate 90%]`, `[rate slow]`, `[/rate]`, but not `[rate of exchange]`
 _RATE = re.compile(r"[+-]?\d*\.?\d+\s?[%x]?|(?:x-)?(?:slow|fast)|medium|normal|default|")
 _CLOSING = re.compile(r"[.,;:!?…\"'”’»)\]]+(?!\w)")  # belongs to the text before a mark
-_SPOKEN = re.compile(r"[^\W_]")
 
 
 def apply_marks(chapter: Chapter) -> tuple[Chapter, tuple[str, ...]]:
@@ -97,7 +97,7 @@ class _Run:
         last = pieces[-1] if pieces else None
         piece = replace(self._spoken(block), text=text, pause_after_ms=None, continues=True)
         same = last and last.pause_after_ms is None and last.voice == piece.voice
-        if last and (same or not _SPOKEN.search(text)):
+        if last and (same or not HAS_WORD.search(text)):
             pieces[-1] = replace(last, text=f"{last.text} {text}")
         else:
             pieces.append(piece)
@@ -142,7 +142,7 @@ class _Run:
         """Make the silence after the last text that is spoken; a second pause adds to the first."""
         for i in range(len(blocks) - 1, -1, -1):
             block = blocks[i]
-            if block.kind != "scene_break" and _SPOKEN.search(block.text):
+            if block.kind != "scene_break" and HAS_WORD.search(block.text):
                 total_ms = min((block.pause_after_ms or 0) + pause_ms, MAX_PAUSE_MS)
                 blocks[i] = replace(block, pause_after_ms=total_ms)
                 return True

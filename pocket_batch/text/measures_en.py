@@ -1,31 +1,26 @@
 """English percentages, quantities with units, feet and inches, angles."""
 
 import re
-from collections.abc import Iterable
 from itertools import pairwise
 
 from pocket_batch.text.numbers_en import FIGURE, say
+from pocket_batch.text.patterns import any_of
 from pocket_batch.text.units_en import PER_UNITS, UNITS
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
 
 # `5 %`, `3‰` -> `five percent`, `three per mille`
 _PERCENT = re.compile(rf"(?<![\d.,])({FIGURE})\s?(%|‰)")
 # `12kg`, `5 ft.`, `2°C`, `41,459.00 km²`, `3 g/cm³`, `5 m s⁻¹`, `a 12-kg bag`
 _UNIT = re.compile(
-    rf"(?P<a>\b[Aa]n? )?(?<![\w.])(?P<figure>{FIGURE})(?P<gap>\s|-)?(?P<unit>{_any_of(UNITS)})"
+    rf"(?P<a>\b[Aa]n? )?(?<![\w.])(?P<figure>{FIGURE})(?P<gap>\s|-)?(?P<unit>{any_of(UNITS)})"
     rf"(?P<power>[²³]|[23](?![\w.]))?"
-    rf"(?: ?/ ?(?P<per>{_any_of(PER_UNITS)})(?P<per_power>[²³]|[23](?!\w))?"
+    rf"(?: ?/ ?(?P<per>{any_of(PER_UNITS)})(?P<per_power>[²³]|[23](?!\w))?"
     r"|[ ·]?(?P<inverse>s|h|min|m|cm|kg|l|L|mol)⁻(?P<inverse_power>[¹²³]))?"
     r"(?P<stop>\.(?=\s[a-z(]|\s\d+ ?(?:oz|in|ft|lbs?)\b|[,;)]))?(?![\w°²³⁻]|\.\w)(?!'\w)"
 )
 _POWERS = {"²": "square ", "2": "square ", "³": "cubic ", "3": "cubic "}
 # `5-10 km`, `1980–1970 kg` -> `five to 10 km`, ...: quantities, never years
 _UNIT_RANGE = re.compile(
-    rf"(?<![\w.,/-])({FIGURE})\s?[-–—]\s?(?=(?:{FIGURE})[\s-]?(?:{_any_of(UNITS)})(?!\w|\.\d))"
+    rf"(?<![\w.,/-])({FIGURE})\s?[-–—]\s?(?=(?:{FIGURE})[\s-]?(?:{any_of(UNITS)})(?!\w|\.\d))"
 )
 # `12/kg`, `km/h` without a figure -> `12 per kilogram`, `kilometers per hour`
 _PER_UNIT = re.compile(r"(?<=\d)/(kg|km|lb|ml|cm|mm|oz|hr|min|sec)\b")

@@ -3,6 +3,7 @@
 import re
 
 from pocket_batch.text.numbers_en import FIGURE, cardinal, say
+from pocket_batch.text.patterns import SENTENCE_NEXT
 from pocket_batch.text.units_en import CURRENCIES, CURRENCY_CODES, MULTIPLES, PRICED_THINGS
 
 _SIGNS = "".join(CURRENCIES)
@@ -73,8 +74,6 @@ _SHILLINGS = re.compile(
 )
 # `25c. each` -> `twenty-five cents each`
 _CENTS = re.compile(r"(?<![\w.,])(\d{1,2})c\.(?=\s[a-z])")
-# after `6d.`: the stop also ends the sentence
-_SENTENCE_END = re.compile(r"[\"')\]]*(?:$|\s+[\"'(]*[A-Z])")
 # `5p`, `50¢` -> `five pence`, `fifty cents`
 _SMALL_COIN = re.compile(r"(?<![\w.,])(\d{1,2})(p|¢)(?!\w)")
 
@@ -180,7 +179,7 @@ def _say_shillings(match: re.Match[str]) -> str:
 
 def _stop(match: re.Match[str], name: str = "stop") -> str:
     """Keep the stop of an abbreviation that ends its sentence."""
-    return "." if match[name] and _SENTENCE_END.match(match.string, match.end()) else ""
+    return "." if match[name] and SENTENCE_NEXT.match(match.string, match.end()) else ""
 
 
 def _say_small_coin(match: re.Match[str]) -> str:

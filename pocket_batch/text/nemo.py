@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.errors import UsageError
 from pocket_batch.text.clean import clean
 from pocket_batch.text.normalize import normalize
@@ -45,7 +46,7 @@ class NemoNormalizer:
             UsageError: the package is not installed, or has no grammars for the language.
         """
         self.language = language
-        self._code = language.replace("_", "-").split("-")[0].lower()
+        self._code = primary(language)
         if self._code not in LANGUAGES:
             raise UsageError(
                 f"The normaliser `nemo` has no grammars for the language {language!r}; it has "
@@ -63,11 +64,6 @@ class NemoNormalizer:
     def normalize(self, text: str) -> str:
         """Write a paragraph the way it is said; the grammars first, then our own rules."""
         return normalize(self.write_out(text), self.language)
-
-    def normalize_all(self, texts: Sequence[str], num_workers: int = 1) -> list[str]:
-        """Write many paragraphs the way they are said, in their order; see `write_out_all`."""
-        written = self.write_out_all(texts, num_workers)
-        return [normalize(text, self.language) for text in written]
 
     def write_out(self, text: str) -> str:
         """Apply the grammars alone, sentence by sentence, where a sentence has work for them."""

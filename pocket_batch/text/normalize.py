@@ -1,9 +1,10 @@
-"""From written to spoken form: the order of the rules, for a text, a block and a chapter."""
+"""From written to spoken form: the order of the rules, for a text and for a block."""
 
 import re
 from dataclasses import replace
 
-from pocket_batch.data import Block, Chapter
+from pocket_batch.bcp47 import primary
+from pocket_batch.data import Block
 from pocket_batch.text.abbreviations import expand_abbreviations
 from pocket_batch.text.capitals import lower_capital_opening, lower_capital_runs
 from pocket_batch.text.clean import clean, dashes_to_pauses, fold
@@ -79,23 +80,22 @@ def normalize(text: str, language: str) -> str:
         The spoken form, white space folded; empty when there is nothing to say.
     """
     shielded = shield(text)
-    is_shielded = shielded is not text and shielded != text
     said = _normalize(shielded, language)
-    return unshield(said) if is_shielded else said
+    return said if shielded == text else unshield(said)
 
 
 def _normalize(text: str, language: str) -> str:
-    tags = language.replace("_", "-").lower().split("-")
+    code = primary(language)
     written = text
-    if tags[0] == "en" and not text.isascii():
+    if code == "en" and not text.isascii():
         text = _THIN_THOUSANDS.sub(",", text)
     text = clean(text)
     if len(text) < 80 and not set(text) - _ORNAMENTS:
         return ""  # a paragraph of `#`, `+ + +` or `/` parts two scenes
-    if tags[0] == "en":
-        text = _english(text, day_first="gb" in tags[1:])
+    if code == "en":
+        text = _english(text, day_first="gb" in language.lower())
     else:
-        text = write_out_in(text, tags[0])
+        text = write_out_in(text, code)
     text = fold(dashes_to_pauses(text))
     if "…" in text and "..." in written and "…" not in written:
         return text.replace("…", "...")
@@ -149,18 +149,11 @@ def _join_thousands(match: re.Match[str]) -> str:
     return match[0].replace(" ", ",")
 
 
-def normalize_chapter(chapter: Chapter, language: str) -> Chapter:
-    """Write the blocks of a chapter the way they are said.
-
-    Blocks with nothing to say are dropped, scene breaks stay. A heading gets a full stop if it has
-    no stop, so that the voice falls at its end. Title and number of the chapter do not change.
-    """
-    blocks = (normalize_block(block, language) for block in chapter.blocks)
-    return replace(chapter, blocks=tuple(block for block in blocks if block is not None))
-
-
 def normalize_block(block: Block, language: str) -> Block | None:
     """Write one block the way it is said, in its own language where it has one.
+
+    A heading gets a full stop if it has no stop, so that the voice falls at its end. A scene break
+    stays as it is.
 
     Returns:
         The block with its spoken text, all else as it was; None when there is nothing to say.
@@ -179,7 +172,7 @@ def normalize_block(block: Block, language: str) -> Block | None:
 def _normalize_heading(text: str, language: str) -> str:
     """Normalise a heading: `IV` -> `Four`, `CHAPTER I. THE RIVER` -> `Chapter One. The river`."""
     text = shield(text)
-    if language.lower().startswith("en"):
+    if primary(language) == "en":
         text = expand_leading_numeral(lower_capital_runs(clean(text)))
         text = _NUMBER_AND_TITLE.sub(r"\1.", text)
     return unshield(normalize(text, language))

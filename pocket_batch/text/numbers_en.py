@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from pocket_batch.text.patterns import any_of
 from pocket_batch.text.units_en import UNITS
 
 DIGIT_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -27,7 +28,7 @@ _TITLE_NEXT = re.compile(r"\.? [\"'(]?[A-Z]")
 # `1/2 a mile` -> `half a mile`
 _HALF_OF = re.compile(r"(?<![\w/.,-])1/2(?= (?:an?|the|of|my|his|her|its|our|their)\b)")
 # `3 1/2`, `3/4`, `1/4th`, `4 1/2 kg` -> `three and a half`, ...
-_UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+_UNIT = any_of(UNITS)
 _FRACTION = re.compile(
     r"(?<![\w/.])(?:(\d+)[ -])?(\d{1,3})/(\d{1,4})(?:st|nd|rds?|ths?|TH)?"
     rf"(?: ?(?P<unit>{_UNIT})(?!'))?(?![\w/])"
@@ -130,6 +131,11 @@ def pairs(figure: str) -> str:
 def digits(figure: str) -> str:
     """Say each digit: `2007` -> `two zero zero seven`."""
     return " ".join(DIGIT_NAMES[int(digit)] for digit in figure if digit.isdecimal())
+
+
+def two_digits(figure: str) -> str:
+    """Say two figures as in a year or a time: `05` -> `oh five`, `45` -> `forty-five`."""
+    return f"oh {cardinal(int(figure))}" if figure[0] == "0" else cardinal(int(figure))
 
 
 def plural(word: str) -> str:

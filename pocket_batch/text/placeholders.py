@@ -8,7 +8,7 @@ takes for anything else, and comes back as it was.
 import re
 
 # the characters that a lexicon may use
-_PLACEHOLDER = re.compile("[\ue100-\uefff]")
+PLACEHOLDER = re.compile("[\ue100-\uefff]")
 _LETTERS = "bcdfghjkmnpqrstw"  # one for each four bits
 # the word for U+E1A7 -> `Qajcpkz`
 WORD = rf"Qaj[{_LETTERS}]{{3}}z"
@@ -20,7 +20,7 @@ def shield(text: str) -> str:
     """Write each placeholder as a capitalised word: the same for the same character."""
     if text.isascii():
         return text
-    return _PLACEHOLDER.sub(_to_word, text)
+    return PLACEHOLDER.sub(_to_word, text)
 
 
 def unshield(text: str) -> str:

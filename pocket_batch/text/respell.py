@@ -17,9 +17,9 @@ ELIDING = ("fr", "it", "ca", "oc", "pms", "lij")  # where `l'amico` is two words
 # Inside words, unseen and unheard: soft hyphen, zero-width characters, word joiner, BOM.
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff]")
 _ALIKE = str.maketrans({**dict.fromkeys("’‘ʼ＇", "'"), **dict.fromkeys("‐‑", "-")})
-_SPACE = re.compile(r"\s")
+_SPACE = re.compile(r"\s")  # a space that breaks no line -> a plain one
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")  # `Dr. O'Neil` -> `Dr` `.` `O` `'` `Neil`
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")  # `Dr. O'Neil` -> `Dr` `O` `Neil`
 # `Ann's`, `Ann'll`: what an apostrophe may join to a word without making it another one
 _SUFFIX = re.compile(r"'(?:s|d|ll|ve|re|m)(?![^\W_])", re.IGNORECASE)
 _SHOUTED = re.compile(r"(?<![^\W\d_])[A-ZÀ-ÖØ-Þ]{2,}(?![^\W\d_])")  # `THE`, but not `I`

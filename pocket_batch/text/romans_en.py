@@ -3,6 +3,7 @@
 import re
 
 from pocket_batch.text.numbers_en import cardinal, ordinal, year
+from pocket_batch.text.patterns import like, roman_value
 from pocket_batch.text.placeholders import WORD
 from pocket_batch.text.tables_en import NUMBERED, RANKS, RULERS
 
@@ -53,7 +54,6 @@ _STOPPED = re.compile(r"(?<![\w.])([VX]|[IVXLC]{2,7})\.(?=,)")
 _LISTED = re.compile(rf"(?<=\()({_LOWER_NUMERAL})(?=\))")
 # after `Part I`: ` of it`, `.`, but not ` played`
 _CLAIMS_I = re.compile(r"^(?:['.,:;)\]\"?!]|$| (?:of|and|to)\b)")
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 # Alone they are letters: `Section C`, `Class D`; but `Chapter L` is the fiftieth.
 _LETTERS = frozenset("CDLMcdlm")
 _IN_ORDER = re.compile(r"(?i:chapter|canto|psalm|stave|lecture|lesson|episode|letter|chap)\b")
@@ -104,20 +104,15 @@ def _say_numbered(match: re.Match[str]) -> str:
         is_heading = match.start() == 0 and re.match(r" [A-Z]", rest)
         if numeral == "i" or not (_CLAIMS_I.match(rest) or is_heading):
             return match[0]
-    said = _like(word, cardinal(roman_value(numeral)))
+    said = like(word, cardinal(roman_value(numeral)))
     if match["last"]:
-        said += f" to {_like(word, cardinal(roman_value(match['last'])))}"
+        said += f" to {like(word, cardinal(roman_value(match['last'])))}"
     return f"{word.rstrip('.')} {said}"
 
 
 def _say_year(match: re.Match[str]) -> str:
     number = roman_value(match[1])
     return year(number) if 1400 < number < 2100 else match[0]
-
-
-def _like(model: str, words: str) -> str:
-    """Give `words` a capital when `model` has one."""
-    return words[0].upper() + words[1:] if model[0].isupper() else words
 
 
 def _say_ruler(match: re.Match[str]) -> str:
@@ -127,10 +122,3 @@ def _say_ruler(match: re.Match[str]) -> str:
     if numeral == "I" and not rank and not re.match(r"['.;:)]|$", match["rest"]):
         return match[0]
     return f"{rank}{match['name']} the {ordinal(roman_value(numeral)).title()}"
-
-
-def roman_value(numeral: str) -> int:
-    """Read a Roman numeral in either case: `XIV` -> 14."""
-    values = [_VALUES[letter] for letter in numeral.upper()]
-    following = [*values[1:], 0]
-    return sum(-v if v < after else v for v, after in zip(values, following, strict=True))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from pocket_batch.data import Block, Chapter, Pauses, Segment
 from pocket_batch.text.cuts import cut_long
+from pocket_batch.text.patterns import HAS_WORD
 from pocket_batch.text.sentences import joint_after, split_sentences
 
 # A cut inside a sentence is heard as a short breath: this part of the pause between sentences.
 _CUT_PAUSE_DIVISOR = 4
-_SPOKEN = re.compile(r"[^\W_]")
 # Scripts written without spaces
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 _CHARACTERS_A_WORD = 2
@@ -68,7 +68,7 @@ def segment_chapter(
     limits = _Limits(max_tokens, count_tokens, min_words)
     pieces: list[_Piece] = []
     for block in _merged(chapter.blocks, voice, language):
-        spoken = [p for p in _block_pieces(block, pauses, limits) if _SPOKEN.search(p.text)]
+        spoken = [p for p in _block_pieces(block, pauses, limits) if HAS_WORD.search(p.text)]
         pieces += spoken
         if pieces:
             end_ms = _end_pause_ms(block, pauses)
@@ -242,6 +242,6 @@ def _num_words(text: str) -> int:
     for word in text.split():
         if num_characters := len(_UNSPACED.findall(word)):
             num_words += max(1, num_characters // _CHARACTERS_A_WORD)
-        elif _SPOKEN.search(word):
+        elif HAS_WORD.search(word):
             num_words += 1
     return num_words

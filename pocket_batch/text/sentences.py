@@ -9,17 +9,13 @@ from bisect import bisect_left, bisect_right
 
 from sentencex import get_sentence_boundaries
 
+from pocket_batch.bcp47 import primary
+from pocket_batch.text.dialogue_tags import SPEECH_VERBS
 from pocket_batch.text.enumerations import item_places
 from pocket_batch.text.lines import separate_parts
 from pocket_batch.text.quotes import quoted_spans
 from pocket_batch.text.stops import StopRules, stop_rules
 
-SPEECH_VERBS = (
-    "said|says|asked|asks|cried|replied|answered|exclaimed|whispered|shouted|muttered|murmured|"
-    "added|began|continued|returned|repeated|remarked|observed|called|inquired|enquired|demanded|"
-    "thought|told|snapped|growled|laughed|sighed|sobbed|screamed|yelled|agreed|insisted|"
-    "interrupted|declared|went on|protested|admitted|explained|suggested|pleaded|breathed|gasped"
-)
 # A stop, a run of them, a spaced ellipsis; then what closes: `so.`, `What?!"`, `so . . . .`,
 # `(He left.)`, ` Oui ! »`, `use.[2–11]`; `:` in Armenian. Tight stops need no space after them.
 _STOP = re.compile(
@@ -97,7 +93,7 @@ def _split_part(text: str, language: str, inside_quotes: bool) -> list[str]:
 
 def _places(text: str, language: str, inside_quotes: bool) -> list[int]:
     """Find the places to cut, in order; none twice, none at the end."""
-    code = language.replace("_", "-").split("-")[0].lower() or "en"
+    code = primary(language) or "en"
     rules = stop_rules(code)
     items, marker_ends = item_places(text, bool(rules and rules.has_ordinal_stops))
     spans = [] if inside_quotes else quoted_spans(text)

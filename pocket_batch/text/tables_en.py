@@ -167,6 +167,10 @@ MONTHS = {
     "dec": "December",
 }
 MONTHS |= {name.lower(): name for name in MONTHS.values()}
+WEEKDAYS = {
+    "Mon": "Monday", "Tue": "Tuesday", "Tues": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday",
+    "Thur": "Thursday", "Thurs": "Thursday", "Fri": "Friday", "Sat": "Saturday", "Sun": "Sunday",
+}  # fmt: skip
 MONTH_NAMES = tuple(dict.fromkeys(MONTHS.values()))
 
 # Before a Roman numeral that is said as a cardinal.

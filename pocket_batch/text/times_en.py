@@ -2,7 +2,8 @@
 
 import re
 
-from pocket_batch.text.numbers_en import cardinal, digits
+from pocket_batch.text.numbers_en import cardinal, digits, two_digits
+from pocket_batch.text.patterns import SENTENCE_NEXT
 
 _ZONE = r"(?:[ECMPecmp]\.?[SDsd]?\.?[Tt]|G\.?M\.?T|gmt|UTC|utc|BST|CES?T|AES?T|IST|JST)"
 # `17h30` -> `17:30`
@@ -30,8 +31,6 @@ _HALF_DAY_RANGE = re.compile(
 )
 # `2:1`, `119:105`
 _RATIO = re.compile(r"(?<![\w:.])(\d+):(\d+)(?![\w:])")
-# after `p.m.`: ` Then`, but not ` then`
-_SENTENCE_END = re.compile(r"[\"')\]]*(?:$|\s+[\"'(]*[A-Z])")
 
 
 def write_out_times(text: str) -> str:
@@ -44,13 +43,9 @@ def write_out_times(text: str) -> str:
     return _RATIO.sub(_say_ratio, text) if ":" in text else text
 
 
-def _two_digits(figure: str) -> str:
-    return f"oh {cardinal(int(figure))}" if figure[0] == "0" else cardinal(int(figure))
-
-
 def _say_military(match: re.Match[str]) -> str:
-    minute = _two_digits(match[2]) if int(match[2]) else "hundred"
-    return f"{_two_digits(match[1])} {minute}"
+    minute = two_digits(match[2]) if int(match[2]) else "hundred"
+    return f"{two_digits(match[1])} {minute}"
 
 
 def _say_time(match: re.Match[str]) -> str:
@@ -61,7 +56,7 @@ def _say_time(match: re.Match[str]) -> str:
         return _say_duration(hour, int(minute), int(match["second"]))
     words = cardinal(hour)
     if minute and int(minute):
-        words += f" {_two_digits(minute)}"
+        words += f" {two_digits(minute)}"
         if match["second"]:
             words += f" and {cardinal(int(match['second']))} seconds"
     elif not half:
@@ -74,7 +69,7 @@ def _say_time(match: re.Match[str]) -> str:
         stop = match["zone_stop"]
     # A line that is a time and nothing else is no sentence.
     is_sentence = match.end() < len(match.string) or match.start() > 1
-    ends = stop and is_sentence and _SENTENCE_END.match(match.string, match.end())
+    ends = stop and is_sentence and SENTENCE_NEXT.match(match.string, match.end())
     return words + ("." if ends else "")
 
 

@@ -3,7 +3,7 @@
 import re
 
 from pocket_batch.text.numbers_en import cardinal
-from pocket_batch.text.romans_en import roman_value
+from pocket_batch.text.patterns import roman_value
 
 _BOOKS = {
     "Gen": "Genesis", "Ex": "Exodus", "Exod": "Exodus", "Lev": "Leviticus", "Num": "Numbers",

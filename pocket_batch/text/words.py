@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.data import Block
 from pocket_batch.text.respell import ELIDING, alike, prepared
 
@@ -89,7 +90,7 @@ def unknown_words(
     Returns:
         Each word once, however it is inflected by a possessive or capitals.
     """
-    code = language.replace("_", "-").split("-")[0].lower()
+    code = primary(language)
     uses = _count(blocks, code)
     if is_known is None:
         found = [key for key, word in uses.items() if _is_likely_name(word, code)]
@@ -109,7 +110,7 @@ def _count(blocks: Iterable[Block], code: str) -> dict[str, _Uses]:
     pattern = _PART if code in ELIDING else _WORD
     uses: dict[str, _Uses] = {}
     for block in blocks:
-        if block.language and block.language.split("-")[0].lower() != code:
+        if block.language and primary(block.language) != code:
             continue
         text = alike(prepared(block.text))
         before = ""

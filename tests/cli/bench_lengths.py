@@ -14,7 +14,7 @@ from pocket_batch.data import Chapter, EngineSpec, Request
 from pocket_batch.engine.base import make_engine
 from pocket_batch.jobs.voice import named_voice
 from pocket_batch.sources.base import read_book
-from pocket_batch.text.normalize import normalize_chapter
+from pocket_batch.stages.normalize import Normalize
 from pocket_batch.text.segment import segment_chapter
 
 BOOKS = (
@@ -33,11 +33,8 @@ def main(folder: Path) -> None:
     """Read, cut, count, speak and fit."""
     from sentencepiece import SentencePieceProcessor
 
-    chapters = [
-        normalize_chapter(chapter, "en")
-        for name in BOOKS
-        for chapter in read_book(folder / f"{name}.epub").chapters
-    ]
+    books = [read_book(folder / f"{name}.epub") for name in BOOKS]
+    chapters = list(Normalize("en").run(chapter for book in books for chapter in book.chapters))
     texts = [block.text for chapter in chapters for block in chapter.blocks if block.text]
     tokenizer = SentencePieceProcessor(model_proto=train(texts))
 

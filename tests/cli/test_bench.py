@@ -277,6 +277,8 @@ def test_ctrl_c_ends_all_processes_and_leaves_no_files(
         env=os.environ | {"TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
+        # A shell lets its background jobs ignore Ctrl-C, and so all they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         children = wait_for_children(process, len(measure.precisions_named("all")))

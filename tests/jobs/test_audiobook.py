@@ -227,6 +227,16 @@ def test_a_dry_run_leaves_nothing_behind(
     assert [path.name for path in story.parent.iterdir()] == ["story.txt"]
 
 
+def test_workers_can_be_as_many_as_fit_whatever_the_pipeline_file_says(
+    story: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    many = (story, *TONE, "--dry-run", "--set", "executor.workers=777")
+    assert command(*many) == 0
+    assert "777 workers" in capsys.readouterr().err
+    assert command(*many, "--workers", "auto") == 0
+    assert "777 workers" not in capsys.readouterr().err
+
+
 def test_chosen_chapters_alone_are_spoken(story: Path, command: Command) -> None:
     assert command(story, *TONE, "--chapters", "2") == 0
     assert (story.parent / "story (chapters 2).m4b").exists()

@@ -1,5 +1,6 @@
 """A result is another one when what is heard is: words, voices, and files that say how."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import Choices, Voice
 from pocket_batch.engine.fake import FakeEngine
+from pocket_batch.jobs.plan import plan_audiobook
 from pocket_batch.jobs.reading import open_reading
 from pocket_batch.jobs.record import fingerprint
 
@@ -51,6 +53,18 @@ def test_a_cast_file_counts_by_what_it_says_and_not_by_where_it_is(
     assert made(talk, cast="none") == plain
 
 
+@pytest.mark.parametrize("in_cast", ["Zo\u00eb", "Zoe\u0308"])
+@pytest.mark.parametrize("in_text", ["Zo\u00eb", "Zoe\u0308", "Zo\u00ad\u00eb"])
+def test_a_name_of_the_cast_is_found_however_it_is_encoded(
+    talk: Path, tmp_path: Path, in_cast: str, in_text: str
+) -> None:
+    talk.write_text(f"“Come in,” said {in_text}, and nobody else said anything at all.\n")
+    (tmp_path / "talk.cast.yaml").write_text(f"cast: {{{in_cast}: high}}\n")
+    reading = open_reading(talk, Choices(), load_pipeline(None, {"voice": "tone"}))
+    assert [voice.name for voice in reading.speaker.voices] == ["tone", "high"]
+    assert not reading.book.warnings
+
+
 def test_a_lexicon_counts_by_what_it_says_and_not_by_where_it_is(
     talk: Path, tmp_path: Path
 ) -> None:
@@ -82,6 +96,16 @@ def test_what_a_voice_sounds_like_counts_not_only_its_name(
 
     monkeypatch.setattr(FakeEngine, "voice_key", changed)
     assert made(talk, dialogue_voice="low") != before
+
+
+def test_a_plan_has_all_voices_when_two_recordings_have_one_name(talk: Path) -> None:
+    pipeline = load_pipeline(None, {"voice": "tone", "dialogue_voice": "low"})
+    reading = open_reading(talk, Choices(), pipeline)
+    other = Voice("tone", "fake", "en", "unknown", parameters={"prompt": "/other/tone.wav"})
+    reading = replace(reading, speaker=replace(reading.speaker, cast={"low": other}))
+    voices = plan_audiobook(talk, reading, pipeline).voices
+    assert len(voices) == 2
+    assert other in voices
 
 
 def test_what_is_read_counts(talk: Path) -> None:

@@ -322,3 +322,13 @@ def test_a_chapter_that_the_first_line_does_not_list_is_told_of(
     written.write_text(text.replace('"chapter": 1, "text"', '"chapter": 97, "text"', 1))
     assert command(written, *LOCAL, "--dry-run") == 0
     assert "does not list chapter 97" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["/", ".", "..", "x" * 5000, "a/\0.epub"])
+def test_a_source_that_no_book_can_be_is_passed_over(
+    written: Path, command: Command, source: str
+) -> None:
+    head, *lines = lines_of(written)
+    write_lines(written, [head | {"source": source}, *lines])
+    assert command(written, *LOCAL) == 0
+    assert written.with_suffix(".work").is_dir()

@@ -272,6 +272,20 @@ def test_the_language_is_what_was_asked_for_else_declared_else_guessed() -> None
     assert book_language(book("", "Hm."), "", source).tag == ""
 
 
+def test_a_declaration_that_the_whole_text_contradicts_is_not_believed_but_that_of_a_script() -> (
+    None
+):
+    german = "Sie wartete, bis das Segel klein war, und dann setzte sie sich an den Tisch. " * 60
+    found = book_language(book("en-GB", german), "", Path("book.epub"))
+    assert found.tag == "de"
+    assert found.says == "book.epub declares `en-GB`, but seems to be written in"
+    assert "`en-GB`" in found.warning
+    assert "--language en-GB" in found.warning
+    script = book_language(book("en-GB", german), "", Path("book.jsonl"), is_script=True)
+    assert script.tag == "en-GB"
+    assert not script.warning
+
+
 class Far(FakeEngine):
     """An engine whose files come in two pieces."""
 

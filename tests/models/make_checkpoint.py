@@ -1,7 +1,7 @@
 """Random but seeded checkpoints of every architecture, in the official format."""
 
+import argparse
 import runpy
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -122,9 +122,13 @@ def _merged(base: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """`python make_checkpoint.py NAME FOLDER`: one of the variants, or `english` in full size."""
-    name, folder = sys.argv[1], Path(sys.argv[2])
-    config = (variants() | full_size())[name]
+    """Write the checkpoint that the command line asks for, with a tokenizer, and print its path."""
+    configs = variants() | full_size()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=configs, help="english is of full size, the others tiny")
+    parser.add_argument("folder", type=Path, help="where to write it")
+    args = parser.parse_args()
+    config, folder = configs[args.name], args.folder
     table = config["flow_lm"]["lookup_table"]
     helper = runpy.run_path(str(Path(__file__).with_name("make_tokenizer.py")))
     folder.mkdir(parents=True, exist_ok=True)

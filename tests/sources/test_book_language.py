@@ -63,6 +63,15 @@ def test_foreign_words_are_counted_once_per_language() -> None:
     assert foreign_words([], "en") == []
 
 
+def test_a_book_of_three_letters_is_in_the_language_of_its_documents(
+    make_epub: MakeEpub, prose: str
+) -> None:
+    document = f'<html lang="en"><body><p>{prose}</p><p lang="fr">{prose}</p></body></html>'
+    book = read_book(make_epub({"a.xhtml": document}, metadata="<dc:language>eng</dc:language>"))
+    assert [block.language for block in book.chapters[0].blocks] == ["", "fr"]
+    assert not any("English" in warning for warning in book.warnings)
+
+
 def test_words_are_letters_where_no_spaces_stand_between_them() -> None:
     assert count_words("two words") == 2
     assert count_words("山路 and ひ") == 4

@@ -17,10 +17,10 @@ Read = Callable[..., Book]
 def read(tmp_path: Path) -> Read:
     """Read a text as a file."""
 
-    def read_text(content: str | bytes, name: str = "x.txt") -> Book:
+    def read_text(content: str | bytes, name: str = "x.txt", **settings: bool) -> Book:
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_book(path)
+        return read_book(path, ReadSettings(**settings))  # type: ignore[arg-type]
 
     return read_text
 
@@ -76,6 +76,10 @@ def test_a_table_of_contents_gives_no_chapters(read: Read) -> None:
     book = read(text)
     assert [chapter.title for chapter in book.chapters] == names
     assert book.dropped[0].text.splitlines() == ["CONTENTS", *names]
+    kept = read(text, keep_matter=True)
+    assert [chapter.title for chapter in kept.chapters][1:] == names
+    assert [b.text for b in kept.chapters[0].blocks] == ["CONTENTS", *names]
+    assert not kept.dropped
     wrapped = "\n".join(f"  CHAPTER {n}.  Title" for n in "IVX")
     assert len(read(f"Contents\n\n{wrapped}\n\nCHAPTER I. Title\n\n{'Text. ' * 40}").chapters) == 1
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pocket_batch.sources.base import read_book
-from pocket_batch.text.language import contradicts, guess_language
+from pocket_batch.text.language import _SMALL_WORDS, contradicts, guess_language
 
 SAMPLES = {
     "en": "She waited until the sail was small, and then she sat down at her desk and began to "
@@ -45,6 +45,26 @@ def test_a_declaration_is_contradicted_only_by_a_long_text_of_another_language(
             assert found == language
         assert contradicts(text, declared) == ""
     assert contradicts(text * 20, "ca") == ""  # a neighbour that is not told apart
+
+
+def test_a_text_that_is_also_in_the_declared_language_contradicts_nothing() -> None:
+    english, french = SAMPLES["en"] * 300, SAMPLES["fr"] * 300
+    assert contradicts(french, "en") == "fr"
+    assert contradicts(french + english, "en") == ""  # the original, then its translation
+    assert contradicts(english + french, "en") == ""
+    assert contradicts(f"{SAMPLES['fr']} {SAMPLES['en']} " * 100, "en") == ""  # side by side
+    words = "le pain: the bread; la maison: the house; les enfants: the children; qui est: who is. "
+    assert contradicts(words * 100, "en") == ""  # a vocabulary
+    verse = "Shall I compare thee to a summer's day? Thou art more lovely and more temperate. "
+    assert contradicts(verse * 100, "en") == ""
+    code = "for el in las: print(el, por=1, para=2) # los, con, como, y, al, lo "
+    page = f"Here is the code of this page, and what it does for you. {code}"
+    assert contradicts(page * 60, "en") == ""
+
+
+def test_no_small_word_is_of_two_languages() -> None:
+    lists = [set(words.split()) for words in _SMALL_WORDS.values()]
+    assert sum(map(len, lists)) == len(set().union(*lists))
 
 
 def test_english_books_are_english(corpus: Path) -> None:

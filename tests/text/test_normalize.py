@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pocket_batch.data import Block, Chapter
-from pocket_batch.text.normalize import normalize, normalize_block, normalize_chapter
+from pocket_batch.data import Block
+from pocket_batch.text.normalize import normalize, normalize_block
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -46,8 +46,8 @@ def test_what_is_said_is_not_changed_when_it_is_normalized_again() -> None:
     ],
 )
 def test_a_heading_is_said_with_a_stop_at_its_end(written: str, spoken: str) -> None:
-    chapter = Chapter(1, written, (Block("heading", written, "a.xhtml:3"),))
-    assert normalize_chapter(chapter, "en").blocks == (Block("heading", spoken, "a.xhtml:3"),)
+    said = normalize_block(Block("heading", written, "a.xhtml:3"), "en")
+    assert said == Block("heading", spoken, "a.xhtml:3")
 
 
 def test_blocks_with_nothing_to_say_are_dropped_and_scene_breaks_stay() -> None:
@@ -59,9 +59,13 @@ def test_blocks_with_nothing_to_say_are_dropped_and_scene_breaks_stay() -> None:
         Block("heading", "***"),
         Block("paragraph", "No. 2"),
     )
-    chapter = normalize_chapter(Chapter(7, "Title & No. 7", blocks, level=2), "en")
-    assert [block.text for block in chapter.blocks] == ["One.", "", "Number two"]
-    assert (chapter.number, chapter.title, chapter.level) == (7, "Title & No. 7", 2)
+    said = [normalize_block(block, "en") for block in blocks]
+    assert [block and block.text for block in said] == ["One.", None, "", None, None, "Number two"]
+
+
+@pytest.mark.parametrize("language", ["en", "en-US", "en_GB", "eng", "EN"])
+def test_english_is_known_by_any_tag_that_files_have_for_it(language: str) -> None:
+    assert normalize("Mr. Hill had 5.", language) == "Mister Hill had five."
 
 
 @pytest.mark.parametrize(
@@ -103,8 +107,12 @@ def test_a_block_is_said_in_its_own_language() -> None:
         Block("paragraph", "3 Hunde", language="de"),
         Block("paragraph", "3 chiens"),
     )
-    said = normalize_chapter(Chapter(1, "", blocks), "fr").blocks
-    assert [block.text for block in said] == ["Chapter three.", "Drei Hunde", "Trois chiens"]
+    said = [normalize_block(block, "fr") for block in blocks]
+    assert [block and block.text for block in said] == [
+        "Chapter three.",
+        "Drei Hunde",
+        "Trois chiens",
+    ]
 
 
 def test_a_heading_that_goes_on_in_the_next_block_is_not_closed() -> None:

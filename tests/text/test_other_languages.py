@@ -137,9 +137,9 @@ def test_placeholders_of_lexicon_words_stay_as_they_are(language: str) -> None:
 )
 def test_long_runs_take_time_by_their_length_alone(language: str, piece: str) -> None:
     write_out_in("1 a", language)  # builds the rules
-    started = time.perf_counter()
+    started = time.process_time()
     write_out_in(piece * (10_000 // len(piece)), language)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def _fold(text: str) -> str:

@@ -161,7 +161,7 @@ def test_cutting_changes_nothing_but_the_spaces_at_the_cuts(
 def test_a_paragraph_of_156_000_characters_takes_less_than_a_second() -> None:
     sentence = "He walked on — past the mill, (so they said) and the river; then home again. “No.” "
     for text in (sentence * 1900, sentence.replace(".", ",") * 1900, "a" * 156_000):
-        started = time.perf_counter()
+        started = time.process_time()
         segments = segments_of([Block("paragraph", text)], 50, 4)
-        assert time.perf_counter() - started < 3  # 0.3 measured; machines of a CI are slow
+        assert time.process_time() - started < 3  # 0.3 measured; machines of a CI are slow
         assert len(segments) > 900

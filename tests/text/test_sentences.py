@@ -193,9 +193,9 @@ def test_a_paragraph_of_any_kind_takes_time_by_its_length(language: str) -> None
     """None may be quadratic: the sizes that a book has, 156,000 characters, take under a second."""
     for pattern in PATTERNS:
         text = pattern * (20_000 // len(pattern))
-        started = time.perf_counter()
+        started = time.process_time()
         sentences = split_sentences(text, language)
-        assert time.perf_counter() - started < 1.5, repr(pattern)
+        assert time.process_time() - started < 1.5, repr(pattern)
         assert "".join("".join(sentences).split()) == "".join(text.split())
 
 

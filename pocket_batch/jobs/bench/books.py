@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pocket_batch.bcp47 import primary
 from pocket_batch.config import load_pipeline
 from pocket_batch.errors import InputError
 from pocket_batch.sources.base import SOURCES, read_book
@@ -43,15 +44,10 @@ class Reader:
         """The segments of one book; `only` is the language that it has to be in, if any."""
         book = read_book(path)
         language = book.language or self.language or "en"
-        if only and _primary(language) != _primary(only):
+        if only and primary(language) != primary(only):
             raise InputError(f"{path.name}: it is in `{language}`, and the model reads `{only}`.")
         settings = load_pipeline(None, {}).segment
         stage = SegmentText(settings, "", language, self.max_tokens, self.count_tokens)
         for segment in stage.run(Normalize(language).run(book.chapters)):
             if self.count_tokens(segment.text):
                 yield segment.text
-
-
-def _primary(tag: str) -> str:
-    """`en-GB` -> `en`."""
-    return tag.replace("_", "-").partition("-")[0].lower()

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from pocket_batch.text.languages.table import Language, Money, Noun
+from pocket_batch.text.patterns import any_of
 from pocket_batch.text.rules.figures import FRACTION, say_fraction
 from pocket_batch.text.rules.words import (
     NUMBER,
     SIGN,
     after,
-    any_of,
     before,
     is_one,
     say_counted,

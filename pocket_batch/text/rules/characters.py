@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 
 from pocket_batch.text.languages.table import Language
-from pocket_batch.text.rules.words import any_of
+from pocket_batch.text.patterns import any_of
 
 _VULGAR = re.compile(r"(?P<whole>\d ?)?(?P<mark>[¼-¾⅐-⅞↉])")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-0123456789+-")

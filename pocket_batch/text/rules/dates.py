@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 
 from pocket_batch.text.languages.table import Language
+from pocket_batch.text.patterns import any_of
 from pocket_batch.text.rules.words import (
     after,
-    any_of,
     before,
     count,
     digits,

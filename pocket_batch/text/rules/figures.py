@@ -4,12 +4,12 @@ import re
 from functools import lru_cache
 
 from pocket_batch.text.languages.table import Language, Noun
+from pocket_batch.text.patterns import any_of
 from pocket_batch.text.rules.words import (
     MAX_DIGITS,
     NUMBER,
     SIGN,
     after,
-    any_of,
     before,
     count,
     digits,

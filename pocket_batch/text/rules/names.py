@@ -7,11 +7,11 @@ from functools import lru_cache, partial
 from pocket_batch.text.languages.table import Language
 from pocket_batch.text.rules.words import after, before, like, stop_between
 
-CAPITAL = "A-ZÀ-ÖØ-Þ\ue100-\uefff"
+CAPITAL = "A-ZÀ-ÖØ-Þ"
 # titles that are also written without a stop
 _BARE = re.compile(r"Dr|Mr|Mrs|Ms|Mme|Mmes|Mlle|Mlles|Mgr|St|Ste|.*[^\x00-\x7f].*|.*\..*|C/")
 _SENTENCE_START = re.compile(r"(?:^|[.!?…][\"')\]]*\s)[\"'(]*$")
-_INITIALS = re.compile(rf"(?<![\w.])(?:[A-ZÀ-ÖØ-Þ]\.[ -]?){{2,6}}(?=[{CAPITAL}][a-zß-ÿ'])")
+_INITIALS = re.compile(rf"(?<![\w.])(?:[{CAPITAL}]\.[ -]?){{2,6}}(?=[{CAPITAL}][a-zß-ÿ'])")
 _DOTTED = re.compile(r"(?<![\w.])(?:[A-ZÀ-ÖØ-Þ]\.){2,8}")
 
 

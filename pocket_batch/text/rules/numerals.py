@@ -4,7 +4,8 @@ import re
 from functools import lru_cache
 
 from pocket_batch.text.languages.table import Language
-from pocket_batch.text.rules.words import after, any_of, before, count
+from pocket_batch.text.patterns import any_of, roman_value
+from pocket_batch.text.rules.words import after, before, count
 
 _BODY = r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 ROMAN = rf"(?=[MDCLXVI]){_BODY}(?<=[MDCLXVI])(?![\w'])"
@@ -32,14 +33,6 @@ _NEVER = {
     "DIX",
 }
 _NEVER |= {"MIX", "CL", "CM", "DM", "MDI", "LL", "DL", "MV", "MVD", "CIX", "DVI"}
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-
-
-def roman_value(numeral: str) -> int:
-    """Read a Roman numeral: `XIV` -> 14."""
-    values = [_VALUES[letter] for letter in numeral.upper()]
-    following = [*values[1:], 0]
-    return sum(-v if v < after else v for v, after in zip(values, following, strict=True))
 
 
 @lru_cache(maxsize=8)
@@ -65,8 +58,8 @@ def _patterns(language: Language) -> dict[str, re.Pattern[str]]:
             rf"(?:(?P<and> (?:y|e|a|al|ao|-) |[-–/])(?P<other>{ROMAN}))?"
         ),
         "ruler": re.compile(
-            rf"(?<![\w-])(?P<name>{rulers}|(?i:{rulers})(?= [ivx]{{2}})"
-            rf"|[\ue100-\uefff])(?P<s>s?) (?P<numeral>{ROMAN}|[ivx]{{2,5}}(?!\w)){dot}"
+            rf"(?<![\w-])(?P<name>{rulers}|(?i:{rulers})(?= [ivx]{{2}}))(?P<s>s?)"
+            rf" (?P<numeral>{ROMAN}|[ivx]{{2,5}}(?!\w)){dot}"
         ),
         "other": re.compile(rf"(?<![\w'.])(?P<numeral>(?=[IVX]{{2}}){ROMAN}){dot}"),
     }

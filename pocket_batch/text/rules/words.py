@@ -136,12 +136,6 @@ def stop_between(head: str, tail: str, language: Language) -> str:
     return "." if re.match(rf"[\"')\]]*\s[\"'(¿¡]*{language.opener}", tail) else ""
 
 
-def any_of(words: object) -> str:
-    """A regex of any of these words, longest first."""
-    assert hasattr(words, "__iter__")
-    return "|".join(re.escape(str(word)) for word in sorted(words, key=len, reverse=True))
-
-
 @lru_cache(maxsize=64)
 def noun_gender(word: str, language: Language) -> str:
     """The gender of a word behind a figure as far as its form tells: `m`, `f` or empty."""
