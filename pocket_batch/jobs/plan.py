@@ -32,7 +32,7 @@ from pocket_batch.stages.segment import SegmentText
 PROSE_LETTERS_PER_S = 16.0  # with pauses
 LETTERS_PER_S = 18.4  # characters with spaces, without pauses; measured on a novel
 WORK_BYTES_PER_S = 26_000
-OUTPUT_BYTES_PER_S = {"m4b": 8_500, "mp3": 24_000, "opus": 4_500, "flac": 24_000, "wav": 48_000}
+OUTPUT_BYTES_PER_S = {"m4b": 8_500, "mp3": 8_500, "opus": 4_500, "flac": 24_000, "wav": 48_000}
 WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
 
 

@@ -129,6 +129,10 @@ def _write_cover(job: ScriptJob, cover: Cover) -> str:
     suffixes = {media_type: suffix for suffix, media_type in reversed(MEDIA_TYPES.items())}
     suffix = suffixes.get(cover.media_type, ".img")
     path = job.output.with_name(f"{job.output.stem}.cover{suffix}")
+    if path.exists() and not job.overwrite and path.read_bytes() != cover.data:
+        raise OutputError(
+            f"{path} exists, and is another picture. Give --overwrite, or another -o."
+        )
     write_atomic(path, cover.data)
     return path.name
 

@@ -332,3 +332,18 @@ def test_a_source_that_no_book_can_be_is_passed_over(
     write_lines(written, [head | {"source": source}, *lines])
     assert command(written, *LOCAL) == 0
     assert written.with_suffix(".work").is_dir()
+
+
+def test_a_picture_beside_the_script_is_not_replaced_unasked(
+    command: Command, tmp_path: Path
+) -> None:
+    script = tmp_path / "tide.jsonl"
+    options = ("script", SAMPLE, *TONE, "-o", script)
+    assert command(*options) == 0
+    (cover,) = tmp_path.glob("tide.cover.*")
+    cover.write_bytes(b"mine")
+    script.unlink()
+    assert command(*options) == 5
+    assert cover.read_bytes() == b"mine"
+    assert command(*options, "--overwrite") == 0
+    assert cover.read_bytes() != b"mine"
