@@ -1,0 +1,1 @@
+"""Speech data sets from a program: make one, export it, check it, read it."""

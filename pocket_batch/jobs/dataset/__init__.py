@@ -1,0 +1,1 @@
+"""A corpus becomes a data set: plan, speak, export, validate, augment."""

@@ -1,0 +1,1 @@
+"""The store of a data set: its files, and the tar files of its units."""
