@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from pocket_batch.data import Voice
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import AudiobookPipeline, Casting
+from pocket_batch.ranges import ranges_of
+from pocket_batch.settings import AudiobookPipeline, Casting, DatasetPipeline
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -27,6 +28,7 @@ _OPTIONS = {  # what people type for a setting
 
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # keys, as pydantic calls it
 T = TypeVar("T")
+P = TypeVar("P", AudiobookPipeline, DatasetPipeline)
 
 # What the YAML reader lets through for dates, numbers and nesting that make no sense.
 _BAD_SCALARS = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
@@ -42,11 +44,26 @@ def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipe
     Raises:
         UsageError: the file is missing or not YAML, a key is unknown or a value does not fit.
     """
-    raw = _read_yaml(path or shipped("pipelines") / "audiobook.yaml")
+    return _load(
+        AudiobookPipeline, path or shipped("pipelines") / "audiobook.yaml", path, overrides
+    )
+
+
+def load_dataset_pipeline(path: Path | None, overrides: dict[str, Any]) -> DatasetPipeline:
+    """Likewise for data sets; the shipped file is `dataset.yaml`.
+
+    Raises:
+        UsageError: as `load_pipeline`.
+    """
+    return _load(DatasetPipeline, path or shipped("pipelines") / "dataset.yaml", path, overrides)
+
+
+def _load(kind: type[P], file: Path, named: Path | None, overrides: dict[str, Any]) -> P:
+    raw = _read_yaml(file)
     for dotted, value in overrides.items():
         _override(raw, dotted, value)
-    origin = str(path or "settings")
-    settings = _checked(AudiobookPipeline, raw, origin)
+    origin = str(named or "settings")
+    settings = _checked(kind, raw, origin)
     _check_ranges(settings, origin, overrides)
     return settings
 
@@ -271,30 +288,11 @@ def _inner(kind: type, path: list[str]) -> Any:
     return kind
 
 
-def _check_ranges(settings: AudiobookPipeline, origin: str, overrides: dict[str, Any]) -> None:
+def _check_ranges(
+    settings: AudiobookPipeline | DatasetPipeline, origin: str, overrides: dict[str, Any]
+) -> None:
     """Refuse values that would give nonsense, each with the range that makes sense."""
-    pauses, sampling, executor = settings.segment.pauses, settings.sampling, settings.executor
-    ranges: list[tuple[str, float | None, float, float]] = [
-        ("master.target_lufs", settings.master.target_lufs, -40, -8),
-        ("master.true_peak_dbtp", settings.master.true_peak_dbtp, -20, 0),
-        ("master.trim_below_peak_db", settings.master.trim_below_peak_db, 20, 120),
-        ("master.keep_ms", settings.master.keep_ms, 0, 500),
-        ("master.lead_in_ms", settings.master.lead_in_ms, 0, 60_000),
-        ("master.fade_ms", settings.master.fade_ms, 0, 100),
-        ("sampling.temperature", sampling.temperature, 0, 2),
-        ("sampling.decode_steps", sampling.decode_steps, 1, 1000),
-        ("sampling.noise_clamp", sampling.noise_clamp, 0.001, 100),
-        ("sampling.eos_threshold", sampling.eos_threshold, -30, 30),
-        ("sampling.frames_after_eos", sampling.frames_after_eos, 0, 50),
-        ("segment.min_words", settings.segment.min_words, 1, 20),
-        ("write.bitrate_kbps", settings.write.bitrate_kbps, 8, 512),
-        ("executor.workers", executor.workers, 1, 100_000),
-        ("executor.cores_per_worker", executor.cores_per_worker, 1, 1024),
-        ("executor.item_timeout_s", executor.item_timeout_s, 1, 86_400),
-        ("executor.start_timeout_s", executor.start_timeout_s, 1, 86_400),
-        *((f"segment.pauses.{f.name}", getattr(pauses, f.name), 0, 60_000) for f in fields(pauses)),
-    ]
-    for name, value, low, high in ranges:
+    for name, value, low, high in ranges_of(settings):
         if value is not None and not low <= value <= high:
             where = (name in overrides and _OPTIONS.get(name)) or f"{origin}: `{name}`"
             raise UsageError(f"{where} is {value}; it must be from {low} to {high}.")

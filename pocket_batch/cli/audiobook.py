@@ -18,11 +18,7 @@ nothing happens. Change a sentence of the book and give --overwrite: only that i
 
 import argparse
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -35,10 +31,15 @@ from pocket_batch.cli.book import (
 )
 from pocket_batch.cli.book import parse_chapters as parse_chapters
 from pocket_batch.cli.reading import add_reading_arguments, reading_overrides
-from pocket_batch.cli.show import FORMATS as LOG_FORMATS
+from pocket_batch.cli.running import (
+    add_executor_arguments,
+    add_log_arguments,
+    executor_overrides,
+    stop_signals,
+)
 from pocket_batch.cli.show import make_reporter
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import AudiobookPipeline, ExecutorName, FileFormat, Loudness
+from pocket_batch.settings import AudiobookPipeline, FileFormat, Loudness
 
 _ALIASES = {"m4a": "m4b"}
 
@@ -77,25 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("how it is run")
-    run.add_argument(
-        "--executor",
-        choices=get_args(ExecutorName),
-        help="ray: worker processes; local: this process; auto (default): ray, except for work "
-        "that would be over before Ray has started",
-    )
-    run.add_argument("--workers", metavar="N|auto", help="default: auto, as many as fit")
-    run.add_argument("--cores-per-worker", type=int, metavar="N", help="default: 2")
-    run.add_argument("--address", metavar="HOST:PORT", help="join this Ray cluster")
+    add_executor_arguments(run)
     run.add_argument("--work", type=Path, metavar="DIR", help="work folder (default: OUTPUT.work)")
     run.add_argument("--resume", action="store_true", help="go on where it was (always so)")
     run.add_argument("--fresh", action="store_true", help="throw earlier work away first")
     run.add_argument("--overwrite", action="store_true", help="replace an output that exists")
     run.add_argument("--dry-run", action="store_true", help="plan and estimate, speak nothing")
     add_setting_arguments(run)
-    run.add_argument("--quiet", action="store_true", help="only warnings and errors")
-    run.add_argument(
-        "--log-format", choices=LOG_FORMATS, help="default: rich on a terminal, else plain"
-    )
+    add_log_arguments(run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -106,8 +96,6 @@ def run(args: argparse.Namespace) -> int:
     check_source(args.book)
     if args.loudness == "acx" and args.target_lufs is not None:
         raise UsageError("--loudness acx sets the level by itself: leave --target-lufs out.")
-    if args.workers == "auto":  # where the pipeline file has a number too
-        args.set = [*args.set, "executor.workers=null"]
     pipeline = pipeline_of(args, _overrides(args))
     if args.output and args.output.resolve() == args.book.resolve():
         raise UsageError(f"-o {args.output} is the book itself. Give another name.")
@@ -135,26 +123,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def stop_signals() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; a second one of the same kind ends at once."""
-    stopped = threading.Event()
-    before: dict[int, Any] = {}
-
-    def on_signal(number: int, frame: object) -> None:
-        stopped.set()
-        signal.signal(number, before[number])
-        os.write(2, b"Stopping; once more ends at once.\n")  # print may be busy just now
-
-    for number in (int(signal.SIGINT), int(signal.SIGTERM), int(signal.SIGHUP)):
-        before[number] = signal.signal(number, on_signal)
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _overrides(args: argparse.Namespace) -> dict[str, Any]:
     """The options that change the pipeline file, as dotted keys."""
     options = {
@@ -166,21 +134,8 @@ def _overrides(args: argparse.Namespace) -> dict[str, Any]:
         "write.split_chapters": args.split_chapters,
         "master.target_lufs": args.target_lufs,
         "master.loudness": args.loudness,
-        "executor.name": args.executor or ("ray" if args.address else None),
-        "executor.workers": _workers(args.workers),
-        "executor.cores_per_worker": args.cores_per_worker,
-        "executor.address": args.address,
     }
-    return options | reading_overrides(args)
-
-
-def _workers(text: str | None) -> int | None:
-    if text is None or text == "auto":
-        return None
-    try:
-        return int(text)
-    except ValueError as error:
-        raise UsageError(f"--workers wants a number or `auto`, not `{text:.60}`.") from error
+    return options | reading_overrides(args) | executor_overrides(args)
 
 
 def _format_of(output: Path | None) -> str | None:

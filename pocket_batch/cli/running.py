@@ -1,0 +1,75 @@
+"""Options that say where work is done and how it is shown, and signals that stop it."""
+
+import argparse
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, get_args
+
+from pocket_batch.cli.show import FORMATS as LOG_FORMATS
+from pocket_batch.errors import UsageError
+from pocket_batch.settings import ExecutorName
+
+
+def add_executor_arguments(group: "argparse._ArgumentGroup") -> None:
+    """Declare the options of executors."""
+    group.add_argument(
+        "--executor",
+        choices=get_args(ExecutorName),
+        help="ray: worker processes; local: this process; auto (default): ray, except for work "
+        "that would be over before Ray has started",
+    )
+    group.add_argument("--workers", metavar="N|auto", help="default: auto, as many as fit")
+    group.add_argument("--cores-per-worker", type=int, metavar="N", help="default: 2")
+    group.add_argument("--address", metavar="HOST:PORT", help="join this Ray cluster")
+
+
+def add_log_arguments(group: "argparse._ArgumentGroup") -> None:
+    """Declare the options of what is shown."""
+    group.add_argument("--quiet", action="store_true", help="only warnings and errors")
+    group.add_argument(
+        "--log-format", choices=LOG_FORMATS, help="default: rich on a terminal, else plain"
+    )
+
+
+def executor_overrides(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of executors, as dotted keys of a pipeline file; None where not given."""
+    if args.workers == "auto":  # where the pipeline file has a number too
+        args.set = [*args.set, "executor.workers=null"]
+    return {
+        "executor.name": args.executor or ("ray" if args.address else None),
+        "executor.workers": _workers(args.workers),
+        "executor.cores_per_worker": args.cores_per_worker,
+        "executor.address": args.address,
+    }
+
+
+def _workers(text: str | None) -> int | None:
+    if text is None or text == "auto":
+        return None
+    try:
+        return int(text)
+    except ValueError as error:
+        raise UsageError(f"--workers wants a number or `auto`, not `{text:.60}`.") from error
+
+
+@contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; a second one of the same kind ends at once."""
+    stopped = threading.Event()
+    before: dict[int, Any] = {}
+
+    def on_signal(number: int, frame: object) -> None:
+        stopped.set()
+        signal.signal(number, before[number])
+        os.write(2, b"Stopping; once more ends at once.\n")  # print may be busy just now
+
+    for number in (int(signal.SIGINT), int(signal.SIGTERM), int(signal.SIGHUP)):
+        before[number] = signal.signal(number, on_signal)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
