@@ -92,15 +92,13 @@ class Unit:
 class UnitTask:
     """A unit as a worker gets it: its first attempts, sorted by key.
 
-    `earlier` are ids of finished units that may hold some of its samples. `num_losses` is how
-    often a worker was lost over it.
+    `earlier` are ids of finished units that may hold some of its samples.
     """
 
     key: str
     voice: str
     requests: tuple[Request, ...] = field(repr=False)
     earlier: tuple[str, ...] = ()
-    num_losses: int = 0
 
 
 @dataclass(frozen=True, slots=True)

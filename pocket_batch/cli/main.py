@@ -20,6 +20,10 @@ from pocket_batch.errors import OutputError, PocketBatchError, StoppedError, Usa
 COMMANDS = {
     "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
     "script": "write what would be spoken to a file, a line an utterance, to edit and speak",
+    "dataset": "turn a corpus of texts into a speech data set",
+    "export": "write a data set for a library: Hugging Face, NeMo, Lhotse, LJSpeech, WebDataset",
+    "validate": "look at every clip of a data set or of an export",
+    "augment": "add noise, rooms, codecs, speed and gain to a data set, the originals kept",
     "inspect": "show what is in a book, its chapters, and what is left out",
     "voices": "list the voices and their licences, check, add, hear, export or remove one",
     "models": "list the models, download them, find and check their files",
@@ -27,7 +31,7 @@ COMMANDS = {
     "bench-pipeline": "measure everything but the engine on a made-up book",
 }
 
-GOES_ON = ("audiobook", "models")  # the same command again takes up what was done
+GOES_ON = ("audiobook", "dataset", "models")  # the same command again takes up what was done
 
 _USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
 

@@ -9,8 +9,10 @@ from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.manifest import content_key
+from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
 from pocket_batch.stages.synthesize import Spoken as Spoken
 from pocket_batch.stages.synthesize import Synthesize
+from pocket_batch.stages.unit import MakeUnits, UnitSpec
 
 EXECUTORS = {
     "local": "pocket_batch.executors.local:LocalExecutor",
@@ -18,17 +20,23 @@ EXECUTORS = {
 }
 
 
+Work = Request | UnitTask
+Result = Spoken | Failure | UnitDone | UnitFailure
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
     """All a worker needs to know before its first item; sent once to each worker.
 
     `fingerprint` is that of engine and voices as planned, see `fingerprint`; empty is not checked.
+    With `units` its items are units of a data set, else requests.
     """
 
     engine: EngineSpec
     voices: tuple[Voice, ...]
     num_cores: int
     fingerprint: str = ""
+    units: UnitSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +57,43 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class WorkerEvent:
-    """A change among the workers, for progress and logs; `detail` is a sentence."""
+    """A change among the workers, for progress and logs; `detail` is a sentence.
 
-    kind: Literal["starting", "ready", "crashed", "timeout", "lost"]
+    `working` comes about once a second without a change, from the main thread like all others.
+    """
+
+    kind: Literal["starting", "ready", "working", "crashed", "timeout", "lost"]
     num_workers: int
     detail: str
 
 
 class Executor(Protocol):
-    """Takes requests, returns each of them spoken or failed, in any order.
+    """Takes requests or units, returns each of them done or failed, in any order.
 
-    `requests` is consumed lazily, a window at a time, longest first within the window. When
+    They are consumed lazily, a window at a time, longest first within the window. When
     `should_stop()` turns true nothing new is started, what is in flight is returned if it ends
     within two seconds, and the iterator ends. Closing the iterator frees all workers.
     """
 
     def run(
         self,
-        requests: Iterable[Request],
+        work: Iterable[Work],
         should_stop: Callable[[], bool],
         on_event: Callable[[WorkerEvent], None],
-    ) -> Iterator[Spoken | Failure]:
-        """Yield one result for every request, except when stopped."""
+    ) -> Iterator[Result]:
+        """Yield one result for every request or unit, except when stopped."""
         ...
 
 
-def make_stage(spec: WorkerSpec) -> Synthesize:
+def make_stage(
+    spec: WorkerSpec, should_stop: Callable[[], bool] = lambda: False, is_worker: bool = False
+) -> Synthesize | MakeUnits:
     """The stage that a worker runs, with its engine and voices loaded.
+
+    Args:
+        spec: of the worker.
+        should_stop: asked inside a unit.
+        is_worker: this process is for the stage alone, which may end it when the engine hangs.
 
     Raises:
         ModelUnavailableError: the engine or a voice is not on this machine, or is another one
@@ -88,7 +106,10 @@ def make_stage(spec: WorkerSpec) -> Synthesize:
             "The files of the model or of the voice are others than when this run began. "
             "Run the same command again."
         )
-    return Synthesize(engine)
+    if spec.units is None:
+        return Synthesize(engine)
+    timeout_s = spec.units.item_timeout_s if is_worker else 0.0
+    return MakeUnits(Synthesize(engine, is_measured=True), spec.units, should_stop, timeout_s)
 
 
 def fingerprint(engine: Engine, voices: Iterable[Voice]) -> str:

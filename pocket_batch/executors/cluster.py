@@ -29,8 +29,12 @@ class Cluster(Protocol):
         """Ask a worker to load what it needs; the value of the reply names its node."""
         ...
 
-    def call_speak(self, worker: Any, items: list[Item]) -> Any:
+    def call_speak(self, worker: Any, items: list[Item[Any]]) -> Any:
         """Ask a worker for the results of some items."""
+        ...
+
+    def ask_to_stop(self, worker: Any) -> None:
+        """Let a worker leave its units as they are, so that their logs do not tell of a death."""
         ...
 
     def wait(self, calls: list[Any], timeout_s: float) -> list[tuple[Any, Reply]]:

@@ -4,14 +4,19 @@ The same results as the other executors, but no second chance: a text that crash
 takes this process with it, and one that never ends holds it for ever.
 """
 
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import Any, cast
 
-from pocket_batch.data import Failure, Request
-from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, make_stage
+from pocket_batch.data import Request
+from pocket_batch.executors.base import Plan, Result, Work, WorkerEvent, make_stage
 from pocket_batch.executors.cores import check_workers, cores_per_worker, usable_cores
 from pocket_batch.executors.queue import longest_first
+
+WORKING_S = 1.0
 
 
 class LocalExecutor:
@@ -22,18 +27,19 @@ class LocalExecutor:
 
     def run(
         self,
-        requests: Iterable[Request],
+        work: Iterable[Work],
         should_stop: Callable[[], bool],
         on_event: Callable[[WorkerEvent], None],
-    ) -> Iterator[Spoken | Failure]:
-        """Yield one result for every request, until stopped; see `Executor`."""
-        source = longest_first(requests)
+    ) -> Iterator[Result]:
+        """Yield one result for every request or unit, until stopped; see `Executor`."""
+        is_units = self.plan.spec.units is not None
+        source = iter(work) if is_units else longest_first(cast(Iterable[Request], work))
         first = next(source, None)
         if first is None or should_stop():
             return
         spec = replace(self.plan.spec, num_cores=self._num_threads())
         on_event(WorkerEvent("starting", 0, "Loading the voice."))
-        stage = make_stage(spec)
+        stage: Any = make_stage(spec, _telling(should_stop, on_event))
         cores = f"{spec.num_cores} core{'s' * (spec.num_cores != 1)}"
         on_event(WorkerEvent("ready", 1, f"Speaking on {cores}."))
         # One stream: the engine reads on as it gets free, and is never empty between two calls.
@@ -53,3 +59,20 @@ class LocalExecutor:
             return usable_cores()
         check_workers(self.plan.num_workers, cores)
         return cores * self.plan.num_workers
+
+
+def _telling(
+    should_stop: Callable[[], bool], on_event: Callable[[WorkerEvent], None]
+) -> Callable[[], bool]:
+    """`should_stop`, which also tells about once a second that work goes on."""
+    told = time.monotonic()
+
+    def asked() -> bool:
+        nonlocal told
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and time.monotonic() - told >= WORKING_S:
+            told = time.monotonic()
+            on_event(WorkerEvent("working", 1, ""))
+        return should_stop()
+
+    return asked

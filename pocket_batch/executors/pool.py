@@ -3,82 +3,22 @@
 Knows nothing of Ray: a `Cluster` starts workers, calls them and tells what became of a call.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from pocket_batch.data import Failure
 from pocket_batch.errors import PocketBatchError, StoppedError, UsageError
-from pocket_batch.executors.base import Plan, Spoken, WorkerEvent
+from pocket_batch.executors.base import Plan, Result, WorkerEvent
 from pocket_batch.executors.cluster import Cluster, Reply
-from pocket_batch.executors.queue import Item, Loss, RetryQueue
+from pocket_batch.executors.queue import Loss, RetryQueue
+from pocket_batch.executors.unit_queue import UnitQueue
+from pocket_batch.executors.workers import FIRST_BACKOFF_S, LAST_BACKOFF_S, Call, Worker
+from pocket_batch.rows import UnitFailure
 
 POLL_S = 0.2
 STOP_S = 2.0
-FIRST_BACKOFF_S = 0.25
-LAST_BACKOFF_S = 8.0
-
-
-@dataclass(slots=True, eq=False)
-class _Call:
-    """Items at a worker.
-
-    Attributes:
-        load: all that ran there when this call started to, with its own; empty before.
-        since: when that was, or when its clock was set back; infinity before.
-    """
-
-    handle: Any
-    items: list[Item]
-    load: list[Item] = field(default_factory=list)
-    since: float = math.inf
-
-
-@dataclass(slots=True, eq=False)
-class _Worker:
-    """A worker; `calls` are in the order in which it starts them.
-
-    While not `is_ready` it is being (re)started until `deadline`: either `starting` is the call
-    that loads it, or the next attempt is at `retry_at`. `suspects` ran when it was lost.
-    """
-
-    number: int
-    handle: Any
-    deadline: float
-    starting: Any = None
-    retry_at: float = 0.0
-    backoff_s: float = FIRST_BACKOFF_S
-    is_ready: bool = False
-    is_killed: bool = False
-    node: str = ""
-    calls: list[_Call] = field(default_factory=list)
-    suspects: list[Item] = field(default_factory=list)
-
-    def start_calls(self, num_running: int) -> None:
-        """Note what runs now: the first `num_running` calls."""
-        running = self.calls[:num_running]
-        for call in running:
-            if not call.load:
-                call.since = time.monotonic()
-                call.load = [item for other in running for item in other.items]
-
-    def load(self, call: _Call) -> list[Item]:
-        """All that a call shares its worker with, itself included: at its start or by now,
-        whichever is more, as the first of several calls starts with the worker to itself."""
-        now = [item for other in self.calls if other.load for item in other.items]
-        return max(call.load or call.items, now, key=len)
-
-    @property
-    def num_items(self) -> int:
-        """How many texts are with it."""
-        return sum(len(call.items) for call in self.calls)
-
-    @property
-    def is_running(self) -> bool:
-        """Whether a call that was started is not answered yet."""
-        return any(call.load for call in self.calls)
+WORKING_S = 1.0
 
 
 class Pool:
@@ -87,7 +27,7 @@ class Pool:
     def __init__(
         self,
         cluster: Cluster,
-        queue: RetryQueue,
+        queue: RetryQueue | UnitQueue,
         plan: Plan,
         num_workers: int,
         on_event: Callable[[WorkerEvent], None],
@@ -98,12 +38,14 @@ class Pool:
         self._on_event = on_event
         self._last_error: PocketBatchError | None = None
         self._has_worked = False
+        self._told = time.monotonic()
+        queue.num_workers = num_workers  # it reads as much as they need
         num_workers = queue.num_workers = min(num_workers, queue.num_waiting())
         deadline = time.monotonic() + plan.start_timeout_s
-        self._workers = [_Worker(i + 1, cluster.start(), deadline) for i in range(num_workers)]
+        self._workers = [Worker(i + 1, cluster.start(), deadline) for i in range(num_workers)]
         self._event("starting", f"Starting {num_workers} worker{'s' * (num_workers != 1)}.")
 
-    def run(self, should_stop: Callable[[], bool]) -> Iterator[Spoken | Failure]:
+    def run(self, should_stop: Callable[[], bool]) -> Iterator[Result]:
         """Yield a result for each item of the queue, until stopped.
 
         Raises:
@@ -119,6 +61,7 @@ class Pool:
             self._feed()
             self._kill_late_workers()
             yield from self._collect(POLL_S)
+            self._tell_working()
             self._release_suspects()
             yield from self._give_up_late_starts()
 
@@ -140,7 +83,7 @@ class Pool:
                 if worker.is_ready and len(worker.calls) == depth:
                     self._feed_one(worker)
 
-    def _feed_one(self, worker: _Worker) -> None:
+    def _feed_one(self, worker: Worker) -> None:
         """One more call for a worker, unless it has its share of all that is left. Where calls run
         at the same time, suspects go to an empty worker and have it to themselves, so that its
         death is the fault of one of them."""
@@ -151,7 +94,7 @@ class Pool:
         if feed.is_shared and any(item.is_suspect for c in worker.calls for item in c.items):
             return
         if items := self._queue.take(suspects=not feed.is_shared or not worker.calls):
-            worker.calls.append(_Call(self._cluster.call_speak(worker.handle, items), items))
+            worker.calls.append(Call(self._cluster.call_speak(worker.handle, items), items))
             worker.start_calls(feed.num_running)
 
     def _kill_late_workers(self) -> None:
@@ -173,13 +116,13 @@ class Pool:
                     self._event("timeout", f"Worker {worker.number} took over {limit_s:g} s.")
                     break
 
-    def _mark_lost(self, worker: _Worker) -> None:
+    def _mark_lost(self, worker: Worker) -> None:
         """Count a worker as not ready; calls that survive it have their time from now on."""
         worker.is_ready = False
         for call in worker.calls:
             call.since = time.monotonic()
 
-    def _collect(self, timeout_s: float) -> Iterator[Spoken | Failure]:
+    def _collect(self, timeout_s: float) -> Iterator[Result]:
         """Wait for replies, and act on them."""
         owners = {worker.starting: (worker, None) for worker in self._workers if worker.starting}
         for worker in self._workers:
@@ -194,7 +137,7 @@ class Pool:
             else:
                 yield from self._on_reply(worker, call, reply)
 
-    def _on_started(self, worker: _Worker, reply: Reply) -> Iterator[Failure]:
+    def _on_started(self, worker: Worker, reply: Reply) -> Iterator[Failure | UnitFailure]:
         worker.starting = None
         if reply.is_lost:  # still restarting, or it died while loading
             worker.retry_at = time.monotonic() + worker.backoff_s
@@ -211,7 +154,7 @@ class Pool:
             worker.backoff_s = FIRST_BACKOFF_S
             self._event("ready", f"Worker {worker.number} is ready.")
 
-    def _on_reply(self, worker: _Worker, call: _Call, reply: Reply) -> Iterator[Spoken | Failure]:
+    def _on_reply(self, worker: Worker, call: Call, reply: Reply) -> Iterator[Result]:
         load = worker.load(call)
         worker.calls.remove(call)
         if reply.is_lost:
@@ -226,7 +169,7 @@ class Pool:
         if worker.is_ready:
             worker.start_calls(self._queue.feed.num_running)
 
-    def _on_lost(self, worker: _Worker, call: _Call) -> list[Failure]:
+    def _on_lost(self, worker: Worker, call: Call) -> list[Failure | UnitFailure]:
         """Suspect what ran; a call that only waited is as good as before."""
         if worker.is_ready:
             self._event("crashed", f"Worker {worker.number} crashed and is started again.")
@@ -236,14 +179,16 @@ class Pool:
             worker.suspects += call.items
         else:
             self._queue.give_back(call.items)
-        return self._settle(worker) if worker.is_killed and not worker.is_running else []
+        if worker.is_killed and not worker.is_running:
+            return self._settle(worker)
+        return []
 
-    def _settle(self, worker: _Worker) -> list[Failure]:
+    def _settle(self, worker: Worker) -> list[Failure | UnitFailure]:
         """Blame the items that ran when the worker was lost, unless its whole machine was."""
         items, worker.suspects = worker.suspects, []
         loss: Loss = "timeout" if worker.is_killed else "crash"
         if worker.is_killed or self._cluster.is_node_alive(worker.node):
-            return self._queue.blame(items, loss)
+            return list(self._queue.blame(items, loss))
         self._queue.give_back(items)
         return []
 
@@ -254,14 +199,14 @@ class Pool:
                 items, worker.suspects = worker.suspects, []
                 self._queue.give_back(items)
 
-    def _give_up_late_starts(self) -> list[Failure]:
+    def _give_up_late_starts(self) -> list[Failure | UnitFailure]:
         """Go on without the workers that did not start in time."""
         now = time.monotonic()
         late = [w for w in self._workers if not w.is_ready and not w.calls and now > w.deadline]
         reason = f"it did not start within {self._plan.start_timeout_s:g} s"
         return [failure for worker in late for failure in self._give_up(worker, reason)]
 
-    def _give_up(self, worker: _Worker, reason: str) -> list[Failure]:
+    def _give_up(self, worker: Worker, reason: str) -> list[Failure | UnitFailure]:
         """Go on without a worker.
 
         Raises:
@@ -289,11 +234,22 @@ class Pool:
             f"there are {self._cluster.resources()}. Ask for fewer cores per worker, or more time."
         )
 
-    def _drain(self) -> Iterator[Spoken | Failure]:
+    def _drain(self) -> Iterator[Result]:
         """Take what ends within two seconds."""
+        if self._plan.spec.units is not None:
+            for worker in self._workers:
+                if worker.is_ready and worker.calls:
+                    self._cluster.ask_to_stop(worker.handle)
         deadline = time.monotonic() + STOP_S
         while any(w.calls for w in self._workers) and time.monotonic() < deadline:
             yield from self._collect(min(POLL_S, max(0.0, deadline - time.monotonic())))
+
+    def _tell_working(self) -> None:
+        """Let the driver show progress, which units make without a result for long."""
+        is_working = any(worker.is_ready and worker.calls for worker in self._workers)
+        if is_working and time.monotonic() - self._told >= WORKING_S:
+            self._told = time.monotonic()
+            self._event("working", "Workers are busy.")
 
     def _event(self, kind: Any, detail: str) -> None:
         num_ready = sum(worker.is_ready for worker in self._workers)

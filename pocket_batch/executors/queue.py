@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from pocket_batch.data import Failure, Request
 from pocket_batch.engine.base import make_engine
-from pocket_batch.executors.base import WorkerSpec
+from pocket_batch.executors.base import Work, WorkerSpec
 
 WINDOW = 256  # small enough that chapters end early and are measured while others are spoken
 MAX_ITEMS_PER_CALL = 32
@@ -27,6 +27,7 @@ MAX_LOSSES = 3
 SLOW_FACTOR = 4.0
 
 Loss = Literal["crash", "timeout"]
+W = TypeVar("W", bound=Work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,15 @@ def longest_first(requests: Iterable[Request]) -> Iterator[Request]:
 
 
 @dataclass(slots=True, eq=False)
-class Item:
-    """A request with what happened to its workers.
+class Item(Generic[W]):
+    """A request or unit with what happened to its workers.
 
     Attributes:
         losses: those that may be its fault; of several in company only the first.
         is_alone: its next call is for it alone.
     """
 
-    request: Request
+    request: W
     losses: list[Loss] = field(default_factory=list)
     is_alone: bool = False
 
@@ -121,8 +122,8 @@ class RetryQueue:
         self.feed = feed or Feed()
         self._source = iter(requests)
         self._item_timeout_s = item_timeout_s
-        self._suspects: deque[Item] = deque()
-        self._waiting: deque[Item] = deque()
+        self._suspects: deque[Item[Request]] = deque()
+        self._waiting: deque[Item[Request]] = deque()
         self._slowest_s_per_character: float | None = None
 
     def is_empty(self) -> bool:
@@ -134,7 +135,7 @@ class RetryQueue:
         self._fill()
         return len(self._suspects) + len(self._waiting)
 
-    def take(self, suspects: bool = True) -> list[Item]:
+    def take(self, suspects: bool = True) -> list[Item[Request]]:
         """The items of the next call, suspects first if wanted; none when nothing waits.
 
         The last calls are small, so that the workers end together. So are the first ones, until
@@ -148,7 +149,7 @@ class RetryQueue:
         num = self._num_together(min(share, 1 if is_first else self.feed.max_items))
         return [self._waiting.popleft() for _ in range(num)]
 
-    def _take_suspects(self) -> list[Item]:
+    def _take_suspects(self) -> list[Item[Request]]:
         items = [self._suspects.popleft()]
         while (
             len(items) < self.feed.max_suspects
@@ -179,7 +180,7 @@ class RetryQueue:
             window = next_window(self._source, max(WINDOW, num_taken))
             self._waiting.extend(Item(request) for request in window)
 
-    def limit_s(self, load: list[Item]) -> float:
+    def limit_s(self, load: list[Item[Request]]) -> float:
         """The wall time a call may take: one item's limit, or more when so much is expected.
 
         Args:
@@ -193,7 +194,7 @@ class RetryQueue:
         expected_s = _num_characters(load) * self._slowest_s_per_character
         return max(limit_s, min(SLOW_FACTOR * expected_s, limit_s * len(load)))
 
-    def done(self, load: list[Item], elapsed_s: float) -> None:
+    def done(self, load: list[Item[Request]], elapsed_s: float) -> None:
         """Learn from a call that ended well how long calls take; `load` as for `limit_s`.
 
         Suspects are few at a time, and say little about a full batch.
@@ -203,12 +204,12 @@ class RetryQueue:
             speed = elapsed_s / max(1, _num_characters(load))
             self._slowest_s_per_character = max(speed, known or 0.0)
 
-    def give_back(self, items: list[Item]) -> None:
+    def give_back(self, items: list[Item[Request]]) -> None:
         """Try items again that were lost by no fault of theirs, just as before."""
         self._suspects.extendleft(reversed([item for item in items if item.is_suspect]))
         self._waiting.extendleft(reversed([item for item in items if not item.is_suspect]))
 
-    def blame(self, items: list[Item], loss: Loss) -> list[Failure]:
+    def blame(self, items: list[Item[Request]], loss: Loss) -> list[Failure]:
         """Try items again that a worker was lost with, except those it must be the fault of.
 
         After the first loss they go in small company, after the next one alone. Only the first
@@ -222,7 +223,7 @@ class RetryQueue:
         self.give_back([item for item in items if len(item.losses) < MAX_LOSSES])
         return [self._quarantined(i) for i in items if len(i.losses) >= MAX_LOSSES]
 
-    def error(self, items: list[Item], reason: str) -> list[Failure]:
+    def error(self, items: list[Item[Request]], reason: str) -> list[Failure]:
         """A call raised: the fault of its only item, or of one of several to be tried alone."""
         if len(items) == 1:
             return [_failure(items[0], reason)]
@@ -231,7 +232,7 @@ class RetryQueue:
         self.give_back(items)
         return []
 
-    def _quarantined(self, item: Item) -> Failure:
+    def _quarantined(self, item: Item[Request]) -> Failure:
         num_crashes = item.losses.count("crash")
         num_timeouts = len(item.losses) - num_crashes
         reasons = []
@@ -242,7 +243,7 @@ class RetryQueue:
         return _failure(item, f"This text {' and '.join(reasons)}.")
 
 
-def _num_characters(items: Iterable[Item]) -> int:
+def _num_characters(items: Iterable[Item[Request]]) -> int:
     return sum(len(item.request.text) for item in items)
 
 
@@ -250,6 +251,6 @@ def _times(num: int) -> str:
     return "once" if num == 1 else f"{num} times"
 
 
-def _failure(item: Item, reason: str) -> Failure:
+def _failure(item: Item[Request], reason: str) -> Failure:
     request = item.request
     return Failure(request.key, request.segment_id, request.text, reason, request.attempt + 1)

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pocket_batch.data import Failure, Request
 from pocket_batch.engine.base import make_engine
 from pocket_batch.errors import UsageError
-from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec, make_stage
+from pocket_batch.executors.base import Plan, Result, Work, WorkerEvent, WorkerSpec, make_stage
 from pocket_batch.executors.cluster import Reply
 from pocket_batch.executors.cores import (
     auto_workers,
@@ -28,9 +27,19 @@ from pocket_batch.executors.cores import (
 )
 from pocket_batch.executors.leases import lease_cores
 from pocket_batch.executors.pool import Pool
-from pocket_batch.executors.queue import Item, RetryQueue, make_feed
-from pocket_batch.executors.session import SessionFolder, check_address, environment, within
+from pocket_batch.executors.queue import Item
+from pocket_batch.executors.queues import feed_of, make_queue
+from pocket_batch.executors.session import (
+    STOP_SIGNALS,
+    SessionFolder,
+    check_address,
+    check_sockets,
+    environment,
+    kept_sigterm,
+    within,
+)
 from pocket_batch.stages.synthesize import Synthesize
+from pocket_batch.stages.unit import MakeUnits
 
 OBJECT_STORE_BYTES = 100 * 2**20
 OBJECT_STORE_BYTES_PER_WORKER = 30 * 2**20  # results that the driver has not read yet
@@ -42,7 +51,6 @@ QUIET = {  # read by Ray when it is imported or started
     "RAY_timeout_ms_task_wait_for_death_info": "100",  # why a worker died makes no difference
     "RAY_prestart_worker_first_driver": "0",  # our actors are all that runs
 }
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 JOIN = {  # one attempt of 20 s instead of 20 attempts of 60 s each
     "RAY_gcs_server_port_wait_time_s": "1",
     "RAY_gcs_server_request_timeout_seconds": "20",
@@ -57,18 +65,18 @@ class RayExecutor:
 
     def run(
         self,
-        requests: Iterable[Request],
+        work: Iterable[Work],
         should_stop: Callable[[], bool],
         on_event: Callable[[WorkerEvent], None],
-    ) -> Iterator[Spoken | Failure]:
-        """Yield one result for every request, until stopped; see `Executor`.
+    ) -> Iterator[Result]:
+        """Yield one result for every request or unit, until stopped; see `Executor`.
 
         Raises:
             UsageError: the cluster cannot be joined, or has no room for a worker.
             ModelUnavailableError: no worker could load the engine or a voice.
             StoppedError: all workers were lost on the way.
         """
-        queue = RetryQueue(requests, self.plan.item_timeout_s, make_feed(self.plan.spec))
+        queue = make_queue(work, self.plan)
         if queue.is_empty() or should_stop():
             return
         where = joined(self.plan) if self.plan.address else private(self.plan)
@@ -84,7 +92,8 @@ class Worker:
     def __init__(self, spec: WorkerSpec) -> None:
         self._spec = spec
         self._loading = threading.Lock()
-        self._stage: Synthesize | None = None
+        self._is_stopping = threading.Event()
+        self._stage: Synthesize | MakeUnits | None = None
         for number in STOP_SIGNALS:  # meant for the driver, which ends its workers itself
             signal.signal(number, signal.SIG_IGN)
 
@@ -97,14 +106,18 @@ class Worker:
                 self._lease = lease_cores(self._spec.num_cores)  # held until this process ends
                 if len(self._lease.cpus) == self._spec.num_cores:
                     pin_process(self._lease.cpus)
-                self._stage = make_stage(self._spec)
+                self._stage = make_stage(self._spec, self._is_stopping.is_set, is_worker=True)
         return str(ray.get_runtime_context().get_node_id())
 
-    def speak(self, requests: list[Request]) -> list[Spoken | Failure]:
-        """One result for each request, in any order."""
+    def speak(self, work: list[Any]) -> list[Result]:
+        """One result for each request or unit, in any order."""
         self.ready()
         assert self._stage is not None
-        return list(self._stage.run(requests))
+        return list(self._stage.run(work))
+
+    def stop(self) -> None:
+        """Leave the units that are in work; nothing comes of their calls."""
+        self._is_stopping.set()
 
 
 class RayCluster:
@@ -121,7 +134,7 @@ class RayCluster:
             num_cpus=spec.num_cores,
             max_restarts=-1,
             max_task_retries=0,
-            max_concurrency=make_feed(spec).num_running,
+            max_concurrency=feed_of(spec).num_running + (spec.units is not None),  # for `stop`
         )
 
     def start(self) -> Any:
@@ -132,9 +145,13 @@ class RayCluster:
         """Reference to the id of the node that the actor is on."""
         return worker.ready.remote()
 
-    def call_speak(self, worker: Any, items: list[Item]) -> Any:
+    def call_speak(self, worker: Any, items: list[Item[Any]]) -> Any:
         """Reference to the list of results."""
         return worker.speak.remote([item.request for item in items])
+
+    def ask_to_stop(self, worker: Any) -> None:
+        """No answer is waited for."""
+        worker.stop.remote()
 
     def wait(self, calls: list[Any], timeout_s: float) -> list[tuple[Any, Reply]]:
         """The first call that ended, if any does in time."""
@@ -170,7 +187,7 @@ def private(plan: Plan) -> Iterator[RayCluster]:
     """A Ray instance of our own on this machine, gone with all its processes and files at the end.
 
     Raises:
-        UsageError: more workers are asked for than fit.
+        UsageError: more workers are asked for than fit, or sockets have no place.
     """
     cores = cores_per_worker(plan.spec.num_cores)
     num_workers = plan.num_workers
@@ -179,6 +196,7 @@ def private(plan: Plan) -> Iterator[RayCluster]:
     check_workers(num_workers, cores)
     folder = SessionFolder()
     try:
+        check_sockets(folder.path)
         _connect(
             {
                 "RAY_AUTH_MODE": "token",
@@ -238,30 +256,13 @@ def _connect(variables: Mapping[str, str | None], **arguments: Any) -> None:
 
         logging.getLogger("ray").setLevel(logging.CRITICAL)
         _forget_last_instance()
-        with _kept_sigterm():
+        with kept_sigterm():
             ray.init(
                 namespace=f"pocket-batch-{os.getpid()}",
                 log_to_driver=False,
                 configure_logging=False,
                 **arguments,
             )
-
-
-@contextlib.contextmanager
-def _kept_sigterm() -> Iterator[None]:
-    """Keep what SIGTERM does while Ray starts, which sets a handler, or ends, which resets it.
-
-    Stop signals wait meanwhile, and processes that are started now never take them.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGTERM) if is_main else None
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-    try:
-        yield
-    finally:
-        if handler is not None:
-            signal.signal(signal.SIGTERM, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _forget_last_instance() -> None:
@@ -287,7 +288,7 @@ def _disconnect(then: Callable[[], None] | None = None) -> None:
 
     if then is not None and ray.is_initialized():
         threading.Thread(target=_after_disconnecting, args=(then,), daemon=True).start()
-    with _kept_sigterm():
+    with kept_sigterm():
         ray.shutdown()
 
 

@@ -20,12 +20,16 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
+from pocket_batch.errors import UsageError
+
 logger = logging.getLogger(__name__)
 
 PARENT = Path("/tmp")  # sockets lie below, and their paths may have 107 bytes in all
 KILL_S = 2.0  # a killed process is gone sooner, unless it waits for a disk
 OLD_S = 3600.0
 CONNECT_TIMEOUT_S = 5.0
+MAX_PATH_BYTES = 107 - 64  # of a socket, less what Ray adds: /session_<time>_<pid>/sockets/...
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class SessionFolder:
@@ -122,6 +126,36 @@ def _apply(changes: Mapping[str, str | None]) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+@contextlib.contextmanager
+def kept_sigterm() -> Iterator[None]:
+    """Keep what SIGTERM does while Ray starts, which sets a handler, or ends, which resets it.
+
+    Stop signals wait meanwhile, and processes that are started now never take them.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM) if is_main else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGTERM, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def check_sockets(folder: Path) -> None:
+    """Refuse a folder whose path is too long for what Ray puts there.
+
+    Raises:
+        UsageError: with what to do instead.
+    """
+    if len(os.fsencode(folder)) > MAX_PATH_BYTES:
+        raise UsageError(
+            f"Sockets of Ray cannot be put into {folder}: its path has more than {MAX_PATH_BYTES} "
+            "bytes. Set TMPDIR to a folder with a short path, or use `--executor local`."
+        )
 
 
 def check_address(address: str) -> None:

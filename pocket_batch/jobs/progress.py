@@ -109,6 +109,7 @@ class Meter:
         self.num_workers = 0
         self.chapters_done = 0
         self.num_chapters = 0
+        self.in_work_s = 0.0  # of audio that is made, and not counted as done yet
 
     def add(self, audio_s: float, items: int = 1) -> None:
         """`items` more are done, of `audio_s` seconds together."""
@@ -128,16 +129,17 @@ class Meter:
     def snapshot(self) -> Progress:
         """Where the phase stands now."""
         elapsed = time.monotonic() - self._started
-        rate = self._audio_s / elapsed if elapsed > 0 else 0.0
-        left = max(0.0, self._total_audio_s - self._audio_s) if self._done < self._total else 0.0
+        audio_s = self._audio_s + self.in_work_s
+        rate = audio_s / elapsed if elapsed > 0 else 0.0
+        left = max(0.0, self._total_audio_s - audio_s) if self._done < self._total else 0.0
         return Progress(
             phase=self._phase,
             done=self._done,
             total=self._total,
             chapters_done=self.chapters_done,
             num_chapters=self.num_chapters,
-            audio_s=self._audio_s,
-            total_audio_s=max(self._total_audio_s, self._audio_s),
+            audio_s=audio_s,
+            total_audio_s=max(self._total_audio_s, audio_s),
             elapsed_s=elapsed,
             x_realtime=rate,
             eta_s=left / rate if rate else 0.0,

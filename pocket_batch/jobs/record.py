@@ -20,9 +20,10 @@ from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import sha256_of_file
 
 _PACKAGES = (
-    "pocket-batch", "hibari-tts", "huggingface-hub", "imageio-ffmpeg", "lxml", "mutagen",
-    "num2words", "numpy", "onnxruntime", "pyloudnorm", "pydub", "ray", "safetensors", "scipy",
-    "sentencepiece", "sentencex", "soundfile", "tokenizers", "torch",
+    "pocket-batch", "faster-whisper", "hibari-tts", "huggingface-hub", "imageio-ffmpeg", "lxml",
+    "mutagen", "num2words", "numpy", "onnxruntime", "piper-tts", "pyarrow", "pyloudnorm", "pydub",
+    "ray", "safetensors", "scipy", "sentencepiece", "sentencex", "soundfile", "soxr", "tokenizers",
+    "torch",
 )  # fmt: skip
 
 WRITING = "writing"  # the status of a result that may exist, unfinished
@@ -63,7 +64,7 @@ class RunRecord:
             "executor": self.executor,
             "seed": self.pipeline.seed,
             "settings": as_dict(self.pipeline),
-            "versions": _versions(),
+            "versions": package_versions(),
             "started_at": self.started_at,
             "finished_at": "" if self.status == "running" else _now(),
             "times_s": {name: round(seconds, 2) for name, seconds in self.times_s.items()},
@@ -201,7 +202,8 @@ def _engine(engine: Engine) -> dict[str, Any]:
     return names | {"identity": engine.identity()}
 
 
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
+    """Of this program, of what it depends on, and of the system."""
     found = {"python": platform.python_version(), "system": platform.platform()}
     for name in _PACKAGES:
         try:

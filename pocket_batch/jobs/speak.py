@@ -18,6 +18,7 @@ from pocket_batch.executors.base import (
 )
 from pocket_batch.manifest import Manifest, WorkFolder
 from pocket_batch.settings import ExecutorSettings
+from pocket_batch.stages.unit import UnitSpec
 
 # Ray is up after five to seven seconds on two cores; work that is over by then runs here.
 RAY_START_S = 7.0
@@ -35,17 +36,25 @@ def finished(work: WorkFolder, requests: Iterable[Request]) -> dict[str, Utteran
 
 
 def choose_executor(
-    settings: ExecutorSettings, engine: Engine, voices: tuple[Voice, ...], missing_audio_s: float
+    settings: ExecutorSettings,
+    engine: Engine,
+    voices: tuple[Voice, ...],
+    missing_audio_s: float,
+    units: UnitSpec | None = None,
 ) -> tuple[str, Executor]:
-    """The executor by its settings; `auto` is Ray unless the work would end before Ray starts."""
+    """The executor by its settings; `auto` is Ray unless the work would end before Ray starts.
+
+    With `units` it makes units of a data set.
+    """
     name: str = settings.name
     if name == "auto":
         short = missing_audio_s / engine.x_realtime < RAY_START_S
         name = "local" if short and not settings.address else "ray"
+    spec = WorkerSpec(
+        engine.spec, voices, settings.cores_per_worker, fingerprint(engine, voices), units
+    )
     plan = Plan(
-        spec=WorkerSpec(
-            engine.spec, voices, settings.cores_per_worker, fingerprint(engine, voices)
-        ),
+        spec=spec,
         num_workers=settings.workers,
         address=settings.address,
         start_timeout_s=settings.start_timeout_s,
@@ -79,7 +88,7 @@ def speak(
                     work.store_audio(result.utterance.key, result.flac)
                     manifest.append(result.utterance)
                     yield result.utterance
-                else:
+                elif isinstance(result, Failure):
                     failures.append(result)
                     yield result
     Manifest(work.file("failures.jsonl"), Failure).replace(failures)

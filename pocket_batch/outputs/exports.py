@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol
 
+from pocket_batch.errors import UsageError
 from pocket_batch.rows import Clip, Value
 from pocket_batch.settings import ExportSettings
 
@@ -115,6 +116,16 @@ class Format(Protocol):
         numbers of shards, a shard without rows.
         """
         ...
+
+
+def check_format(name: str) -> None:
+    """Refuse a format that does not exist.
+
+    Raises:
+        UsageError: naming those that do.
+    """
+    if name not in EXPORTS:
+        raise UsageError(f"There is no format `{name}`. The formats are {', '.join(EXPORTS)}.")
 
 
 def load_format(name: str) -> Format:

@@ -10,9 +10,12 @@ from itertools import chain
 import numpy as np
 
 from pocket_batch.audio.flac import encode_flac
+from pocket_batch.audio.pcm import to_int16
 from pocket_batch.data import Failure, Request, Utterance
 from pocket_batch.engine.base import Engine, Output
 from pocket_batch.errors import AudioError, PocketBatchError
+from pocket_batch.quality.checks import measure
+from pocket_batch.rows import Scores
 
 SILENT = 0.001  # of full scale, -60 dB: speech is louder
 
@@ -21,10 +24,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """An utterance with its audio as the bytes of a FLAC file (16 bit, mono)."""
+    """An utterance with its audio as the bytes of a FLAC file (16 bit, mono), perhaps measured."""
 
     utterance: Utterance
     flac: bytes = field(repr=False)
+    scores: Scores | None = None
 
 
 class Synthesize:
@@ -36,8 +40,10 @@ class Synthesize:
 
     name = "synthesize"
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, is_measured: bool = False) -> None:
+        """`is_measured` asks for the scores of every utterance."""
         self.engine = engine
+        self._is_measured = is_measured
         self._turns = _Turns()
 
     def run(self, requests: Iterable[Request]) -> Iterator[Spoken | Failure]:
@@ -115,7 +121,10 @@ class Synthesize:
             num_bytes=len(flac),
             compute_s=output.compute_s,
         )
-        return Spoken(utterance, flac)
+        if not self._is_measured:
+            return Spoken(utterance, flac)
+        pcm = to_int16(output.audio)
+        return Spoken(utterance, flac, measure(pcm, self.engine.sampling_rate_hz, request.text))
 
 
 class _Stream:

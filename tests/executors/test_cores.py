@@ -88,6 +88,7 @@ def test_workers_fit_cores_and_memory(
 
 
 def test_too_many_workers_are_refused_with_both_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case 21."""
     monkeypatch.setattr(cores, "usable_cores", lambda: 4)
     cores.check_workers(2, 2)
     with pytest.raises(UsageError, match=r"3 workers of 2 cores need 6 cores; .* may use 4"):
@@ -123,3 +124,16 @@ def test_pinning_that_is_not_possible_only_warns(caplog: pytest.LogCaptureFixtur
     assert cores.pin_process([100_000]) is False
     assert "going on unpinned" in caplog.text
     assert os.sched_getaffinity(0) == before
+
+
+@linux_only
+def test_a_process_that_is_held_on_one_cpu_sees_one_core() -> None:
+    """Case 22, as under `taskset -c 0`."""
+    code = (
+        "import os\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from pocket_batch.executors.cores import check_workers, usable_cores\n"
+        "assert usable_cores() == 1\n"
+        "check_workers(1, 1)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

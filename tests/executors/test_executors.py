@@ -98,12 +98,14 @@ def test_nothing_to_do_starts_nothing(speak: Callable[..., Results]) -> None:
 
 
 def test_stopping_ends_soon_with_what_is_done(speak: Callable[..., Results]) -> None:
+    """Case 26."""
     slow = Voice("tone", "fake", "en", "CC0-1.0", parameters={"sleep_s_per_audio_s": "0.02"})
     results = speak(make_requests(TEXTS, slow), stop_after=3)
     assert 3 <= len(results) < len(TEXTS)
 
 
 def test_a_missing_voice_is_told_as_such(speak: Callable[..., Results]) -> None:
+    """Case 19."""
     voice = Voice("nobody", "hibari", "en", "CC0-1.0")
     with pytest.raises(ModelUnavailableError, match="`nobody`"):
         speak(make_requests(["Hello."], voice), engine="hibari")
@@ -117,6 +119,7 @@ def test_ready_workers_are_announced(speak: Callable[..., Results]) -> None:
 
 
 def test_crashes_and_hangs_end_in_quarantine_and_all_else_is_done(cluster: str) -> None:
+    """Case 17."""
     texts = [*TEXTS[:40], "crash: now", *TEXTS[40:80], "hang: now", *TEXTS[80:]]
     results = run_plan("ray", make_requests(texts), 2, cluster, item_timeout_s=2.5)
     assert len(results) == len(texts)
@@ -127,12 +130,14 @@ def test_crashes_and_hangs_end_in_quarantine_and_all_else_is_done(cluster: str) 
 
 
 def test_too_many_workers_are_refused_here_before_anything_starts() -> None:
+    """Case 21."""
     for name in EXECUTORS:
         with pytest.raises(UsageError, match="workers of 1 cores need 1000 cores"):
             run_plan(name, make_requests(["Hello."]), num_workers=1000)
 
 
 def test_a_cluster_without_room_is_shown_with_what_it_has(cluster: str) -> None:
+    """Case 21, on a cluster."""
     plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 64), 1, cluster, start_timeout_s=1.0)
     with pytest.raises(UsageError, match=r"Each needs 64 CPUs; there are 2 CPUs on 1 node"):
         list(make_executor("ray", plan).run(make_requests(["Hello."]), lambda: False, print))

@@ -12,6 +12,7 @@ VOICE = Voice("tone", "fake", "en", "CC0-1.0", parameters={"sleep_s_per_audio_s"
 
 @pytest.mark.slow
 def test_the_death_of_a_node_costs_no_text(empty_cluster: Any) -> None:
+    """Case 20, with Ray."""
     doomed = empty_cluster.add_node(num_cpus=1)
     empty_cluster.add_node(num_cpus=1)
     empty_cluster.wait_for_nodes()

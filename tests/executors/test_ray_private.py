@@ -76,6 +76,7 @@ def start_driver(parent: Path, wait_s: float, home: Path) -> subprocess.Popen[st
 
 
 def test_closing_while_workers_crash_and_hang_leaves_nothing(parent: Path, tmp_path: Path) -> None:
+    """Cases 23 and 24: see `start_driver`."""
     driver = start_driver(parent, 0.5, tmp_path)
     output, errors = driver.communicate(timeout=60)
     assert driver.returncode == 0, errors
@@ -91,6 +92,7 @@ def test_closing_while_workers_crash_and_hang_leaves_nothing(parent: Path, tmp_p
 def test_a_signal_to_the_whole_process_group_reaches_the_driver_only(
     parent: Path, tmp_path: Path
 ) -> None:
+    """Case 26."""
     driver = start_driver(parent, 2.0, tmp_path)
     assert driver.stdout is not None
     assert driver.stdout.readline() == "running\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pocket_batch.errors import UsageError
 from pocket_batch.executors import session
 from pocket_batch.executors.session import (
     SessionFolder,
@@ -119,3 +120,20 @@ def test_an_address_where_nothing_listens_is_refused_at_once() -> None:
         port = free.getsockname()[1]
     with pytest.raises(OSError, match="refused"):
         check_address(f"127.0.0.1:{port}")
+
+
+def test_a_deep_folder_for_temporary_files_is_not_used(
+    parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 25."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / ("x" * 120)))
+    folder = SessionFolder()
+    assert folder.path.parent == parent
+    folder.close()
+
+
+def test_sockets_that_would_have_no_place_are_told_before_ray_starts() -> None:
+    """Case 25, where there is no other folder."""
+    session.check_sockets(Path("/tmp/pb-1000-abcdefgh"))
+    with pytest.raises(UsageError, match="Set TMPDIR to a folder with a short path"):
+        session.check_sockets(Path("/" + "x" * 120))

@@ -150,6 +150,7 @@ def test_every_request_gives_one_result_in_calls_of_many() -> None:
 
 
 def test_only_the_text_that_crashes_is_given_up() -> None:
+    """Case 17."""
     done = run(["word"] * 50 + ["crash: now"] + ["word"] * 50)
     assert done.failures == {"crash: now": "This text crashed its worker 3 times."}
     assert len(done.results) == 101
@@ -171,6 +172,7 @@ def test_only_the_text_that_hangs_is_given_up() -> None:
 
 
 def test_several_bad_texts_do_not_drag_others_along() -> None:
+    """Case 18."""
     texts = ["word"] * 30 + ["crash: a", "hang: b", "error: c", "crash: d"] + ["word"] * 30
     done = run(texts, num_workers=3)
     assert sorted(done.failures) == ["crash: a", "crash: d", "error: c", "hang: b"]
@@ -178,6 +180,8 @@ def test_several_bad_texts_do_not_drag_others_along() -> None:
 
 
 def test_the_death_of_a_machine_is_nobodys_fault() -> None:
+    """Case 20."""
+
     def dies(cluster: SimulatedCluster, worker: int) -> bool:
         cluster.dead_nodes = {"node-1", "node-2"}
         return 5 < len(cluster.call_sizes) < 100
@@ -194,6 +198,7 @@ def test_stopping_starts_nothing_new_and_takes_what_is_done() -> None:
 
 
 def test_stopping_does_not_wait_for_what_hangs() -> None:
+    """Case 26."""
     stops = iter([False] * 4 + [True] * 1000)
     started = time.monotonic()
     run(["hang: on"] * 3, item_timeout_s=60.0, should_stop=lambda: next(stops))
@@ -205,6 +210,7 @@ def test_no_more_workers_start_than_there_are_texts() -> None:
 
 
 def test_a_model_that_no_worker_can_load_ends_the_run_with_its_own_message() -> None:
+    """Case 19."""
     cluster = SimulatedCluster(load_error=ModelUnavailableError("There is no voice `x`."))
     with pytest.raises(ModelUnavailableError, match="no voice `x`"):
         run(["word"] * 3, cluster)

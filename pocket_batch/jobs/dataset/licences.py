@@ -1,0 +1,104 @@
+"""What may be done with a set: the strictest of what its voices and its text allow."""
+
+import re
+from collections.abc import Mapping
+
+from pocket_batch.errors import UsageError
+from pocket_batch.settings import LicenceSettings
+
+UNKNOWN = "unknown"
+# From the freest to the strictest: (pattern of the name in small letters, rank).
+_RANKS = (
+    (re.compile(r"cc0|pd|pddl|public[- ]domain|unlicense"), 0),
+    (re.compile(r"mit|apache|bsd|isc|zlib|bsl"), 1),
+    (re.compile(r"cc-by-(?!nc|nd|sa)|odc-by|cdla-permissive"), 2),
+    (re.compile(r"cc-by-sa|agpl|gpl|lgpl|odbl|cdla-sharing"), 3),
+    (re.compile(r"cc-by-nd"), 4),
+    (re.compile(r"cc-by-nc(?!-nd|-sa)"), 5),
+    (re.compile(r"cc-by-nc-sa"), 6),
+    (re.compile(r"cc-by-nc-nd"), 7),
+)
+_UNKNOWN_RANK = 9
+_NONCOMMERCIAL = 5
+_NC = re.compile(r"\bnc\b|non-?commercial")
+
+
+def rank(licence: str) -> int:
+    """How strict a licence is: 0 allows all, 9 is not known."""
+    small = normal(licence)
+    return next((number for pattern, number in _RANKS if pattern.match(small)), _other(small))
+
+
+def _other(small: str) -> int:
+    return _NONCOMMERCIAL if _NC.search(small) else _UNKNOWN_RANK
+
+
+def normal(licence: str) -> str:
+    """`CC BY 4.0` -> `cc-by-4.0`."""
+    small = re.sub(r"[\s_]+", "-", licence.strip().casefold())
+    return small.replace("creative-commons", "cc").replace("ccby", "cc-by")
+
+
+def is_noncommercial(licence: str) -> bool:
+    """Whether it forbids commercial use."""
+    return _NONCOMMERCIAL <= rank(licence) < _UNKNOWN_RANK
+
+
+def licence_of_set(voices: Mapping[str, str], settings: LicenceSettings) -> str:
+    """The licence that a set gets.
+
+    Args:
+        voices: the licence of each voice by its name.
+        settings: that of the text, and what is wanted or allowed.
+
+    Returns:
+        The strictest of all, or the one that is wanted if that is no freer.
+
+    Raises:
+        UsageError: naming each voice, or the text, that does not go with what is wanted.
+    """
+    of_all = {f"voice {name}": licence for name, licence in voices.items()}
+    if settings.text:
+        of_all["the text"] = settings.text
+    _refuse_unknown(of_all, settings)
+    _refuse_noncommercial(of_all, settings)
+    strictest = max(of_all.values(), key=rank, default=UNKNOWN)
+    if settings.wanted is None:
+        return strictest
+    too_strict = {who: what for who, what in of_all.items() if rank(what) > rank(settings.wanted)}
+    if too_strict:
+        raise UsageError(
+            f"The set is to be {settings.wanted}, and {_listed(too_strict)}. Choose other voices "
+            f"(`pocket-batch voices`), or leave --license out: the set then is {strictest}."
+        )
+    return settings.wanted
+
+
+def _refuse_unknown(of_all: Mapping[str, str], settings: LicenceSettings) -> None:
+    unknown = {who: what for who, what in of_all.items() if rank(what) == _UNKNOWN_RANK}
+    if unknown and not settings.allow_unknown:
+        raise UsageError(
+            f"Nobody knows what may be done with this set: {_listed(unknown)}. Choose other voices "
+            "(`pocket-batch voices`), or give --allow-unknown-license if you know."
+        )
+
+
+def _refuse_noncommercial(of_all: Mapping[str, str], settings: LicenceSettings) -> None:
+    found = {who: what for who, what in of_all.items() if is_noncommercial(what)}
+    if found and not settings.allow_noncommercial:
+        raise UsageError(
+            f"Not for commercial use: {_listed(found)}. Choose other voices, or give "
+            "--allow-noncommercial: the whole set then is so."
+        )
+
+
+def _listed(of_all: Mapping[str, str]) -> str:
+    return ", ".join(f"{who} is {what or UNKNOWN}" for who, what in sorted(of_all.items()))
+
+
+def hub_licence(licence: str) -> str:
+    """The id that model hubs have for a licence: `CC-BY-4.0` -> `cc-by-4.0`."""
+    small = normal(licence)
+    if rank(licence) == _UNKNOWN_RANK:
+        return "other" if small not in ("", UNKNOWN) else UNKNOWN
+    return "cc0-1.0" if rank(licence) == 0 and "cc0" in small else small
