@@ -11,9 +11,23 @@ _SHORT_CODES = {
     "eng": "en", "fre": "fr", "fra": "fr", "ger": "de", "deu": "de", "ita": "it",
     "por": "pt", "spa": "es", "dut": "nl", "nld": "nl",
 }  # fmt: skip
+_NAMES = {
+    "ar": "Arabic", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "da": "Danish",
+    "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian",
+    "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian",
+    "it": "Italian", "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian",
+    "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "tr": "Turkish",
+    "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
 
 
 def primary(tag: str) -> str:
     """The language of a tag without its region: `en_GB`, `eng` and `en-US` -> `en`."""
     first = tag.replace("_", "-").partition("-")[0].lower()
     return _SHORT_CODES.get(first, first)
+
+
+def english_name(tag: str) -> str:
+    """`de-AT` -> `German`, as speech toolkits call it; the tag of one that is not known here."""
+    return _NAMES.get(primary(tag), tag)

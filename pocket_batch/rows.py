@@ -198,6 +198,7 @@ class Clip:
     """One utterance on its way into an export.
 
     `audio` is a whole FLAC, WAV or Ogg Opus file, `suffix` its kind (`flac`, `wav`, `opus`).
+    `position` is its place in the corpus, by which people expect to find it in a list.
     `columns` has all of `SetFacts.columns`, in that order.
     """
 
@@ -212,6 +213,7 @@ class Clip:
     suffix: str
     audio: bytes = field(repr=False)
     columns: dict[str, Value] = field(default_factory=dict)
+    position: int = 0
 
     @property
     def duration_s(self) -> float:

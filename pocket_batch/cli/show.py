@@ -168,7 +168,7 @@ def _parts(p: Progress) -> list[str]:
         f"{p.phase.capitalize()} {percent:3.0f} %",
         f"{duration(p.audio_s)} of audio",
         f"{p.x_realtime:.{int(p.x_realtime < 2)}f}x real time",
-        f"{p.chapters_done}/{p.num_chapters} chapters" if speaking else "",
+        f"{p.chapters_done}/{p.num_chapters} chapters" if speaking and p.num_chapters else "",
         f"{p.done:,}/{p.total:,} segments" if speaking else "",
         f"{p.num_workers} worker{'s' * (p.num_workers != 1)}" if p.num_workers else "",
         f"{duration(p.eta_s)} left" if p.eta_s else "",

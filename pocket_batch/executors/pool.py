@@ -248,9 +248,9 @@ class Pool:
         """Let the driver show progress, which units make without a result for long."""
         is_working = any(worker.is_ready and worker.calls for worker in self._workers)
         if is_working and time.monotonic() - self._told >= WORKING_S:
-            self._told = time.monotonic()
             self._event("working", "Workers are busy.")
 
     def _event(self, kind: Any, detail: str) -> None:
+        self._told = time.monotonic()
         num_ready = sum(worker.is_ready for worker in self._workers)
         self._on_event(WorkerEvent(kind, num_ready, detail))

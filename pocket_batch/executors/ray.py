@@ -194,6 +194,7 @@ def private(plan: Plan) -> Iterator[RayCluster]:
     if num_workers is None:
         num_workers = auto_workers(cores, make_engine(plan.spec.engine).memory_bytes)
     check_workers(num_workers, cores)
+    store_bytes = max(OBJECT_STORE_BYTES, num_workers * OBJECT_STORE_BYTES_PER_WORKER)
     folder = SessionFolder()
     try:
         check_sockets(folder.path)
@@ -206,9 +207,7 @@ def private(plan: Plan) -> Iterator[RayCluster]:
             },
             address="local",
             num_cpus=usable_cores(),
-            object_store_memory=max(
-                OBJECT_STORE_BYTES, num_workers * OBJECT_STORE_BYTES_PER_WORKER
-            ),
+            object_store_memory=store_bytes,
             include_dashboard=False,
             _temp_dir=str(folder.path),
             runtime_env={"env_vars": _threads(cores)},

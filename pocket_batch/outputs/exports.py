@@ -15,7 +15,7 @@ from pocket_batch.errors import UsageError
 from pocket_batch.rows import Clip, Value
 from pocket_batch.settings import ExportSettings
 
-ColumnType = Literal["string", "int64", "float32", "float64", "bool"]
+ColumnType = Literal["string", "int32", "int64", "float32", "float64", "bool"]
 
 EXPORTS = {
     "ljspeech": "pocket_batch.outputs.ljspeech",

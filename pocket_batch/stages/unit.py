@@ -4,14 +4,12 @@ What a unit holds depends on its rows and the settings alone: bounds of the read
 from the first attempts of all its rows, and only then are outliers tried again.
 """
 
-import os
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
@@ -19,13 +17,20 @@ from pathlib import Path
 
 from pocket_batch.config import cache_folder
 from pocket_batch.data import Failure, Request
-from pocket_batch.errors import InputError, OutputError, PocketBatchError, StoppedError
-from pocket_batch.manifest import request_seed
+from pocket_batch.errors import (
+    DamagedAudioError,
+    InputError,
+    OutputError,
+    PocketBatchError,
+    StoppedError,
+)
 from pocket_batch.quality.checks import reason_to_reject
 from pocket_batch.rows import Sample, UnitDone, UnitFailure, UnitTask
 from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.listen import Listener
 from pocket_batch.stages.synthesize import Spoken, Synthesize
+from pocket_batch.stages.unit_groups import first_attempts, groups, next_attempts
+from pocket_batch.stages.unit_watchdog import Watchdog
 from pocket_batch.stages.verdict import judge
 from pocket_batch.units.names import unit_file
 from pocket_batch.units.partial import PartialLog
@@ -33,8 +38,6 @@ from pocket_batch.units.store import Store
 from pocket_batch.units.unit import read_done, read_unit, write_done, write_unit
 
 MAX_LONELY = 3  # times that a text may be alone with a worker that dies
-GROUP = 16  # texts that are tried together after a worker was lost over a unit
-AHEAD = 64  # texts that an engine without batches has at once, or has read ahead, at most
 POLL_S = 0.5
 UNITS_AT_ONCE = 2  # of an engine whose calls share a batch: it stays full when one unit ends
 
@@ -78,7 +81,8 @@ class MakeUnits:
         """
         self._synthesize = synthesize
         self._spec = spec
-        self._should_stop = should_stop
+        self._is_asked_to_stop = should_stop
+        self._is_closed = threading.Event()
         self._store = Store(spec.store)
         self._listener = Listener(spec.filters, spec.language)
         self._watchdog = Watchdog(item_timeout_s)
@@ -96,34 +100,58 @@ class MakeUnits:
 
     def _run_together(self, tasks: Iterator[UnitTask]) -> Iterator[UnitDone | UnitFailure]:
         with ThreadPoolExecutor(UNITS_AT_ONCE) as threads:
-            running: set[Future[UnitDone | UnitFailure | None]] = {
-                threads.submit(self.make, task) for task in islice(tasks, UNITS_AT_ONCE)
-            }
-            while running:
-                done, running = wait(running, POLL_S, return_when=FIRST_COMPLETED)
-                results = [future.result() for future in done]
-                if not self._should_stop():
-                    running |= {threads.submit(self.make, t) for t in islice(tasks, len(done))}
-                yield from (result for result in results if result is not None)
+            try:
+                running: set[Future[UnitDone | UnitFailure | None]] = {
+                    threads.submit(self.make, task) for task in islice(tasks, UNITS_AT_ONCE)
+                }
+                while running:
+                    done, running = wait(running, POLL_S, return_when=FIRST_COMPLETED)
+                    results = [future.result() for future in done]
+                    if not self._should_stop():
+                        more = islice(tasks, len(done))
+                        running |= {threads.submit(self.make, task) for task in more}
+                    yield from (result for result in results if result is not None)
+            except BaseException:
+                self._is_closed.set()  # nobody waits for the others
+                raise
+
+    def _should_stop(self) -> bool:
+        return self._is_closed.is_set() or self._is_asked_to_stop()
 
     def make(self, task: UnitTask) -> UnitDone | UnitFailure | None:
         """One unit; None when it was stopped."""
         try:
-            done = read_done(self._store, task.key)
-            return done or self._make(task)
+            return self._found_or_made(task)
         except StoppedError:
             return None
-        except OutputError as error:
-            return UnitFailure(task.key, str(error), is_output=True)
         except PocketBatchError as error:
-            return UnitFailure(task.key, str(error))
+            return self._found_after(task, error)
+
+    def _found_or_made(self, task: UnitTask) -> UnitDone:
+        done = read_done(self._store, task.key)
+        if done is not None:
+            return done
+        try:
+            return self._make(task)
+        except DamagedAudioError:  # a log changed under us: whoever did it may have finished
+            return read_done(self._store, task.key) or self._make(task)
+
+    def _found_after(self, task: UnitTask, error: PocketBatchError) -> UnitDone | UnitFailure:
+        """Whoever else made this unit meanwhile has removed files of ours; else it failed."""
+        try:
+            done = read_done(self._store, task.key)
+        except InputError:
+            done = None
+        is_output = isinstance(error, OutputError) and not isinstance(error, DamagedAudioError)
+        return done or UnitFailure(task.key, str(error), is_output)
 
     def _make(self, task: UnitTask) -> UnitDone:
         with PartialLog(self._folder(task.key), task.key) as log:
             self._reuse(task, log)
-            seconds = self._speak_all(task, log)
-            samples = judge(task.requests, log.attempts, self._spec.filters)
-            done = self._write(task, samples, log, seconds)
+            samples, seconds = self._speak_all(task, log)
+            done = read_done(self._store, task.key)  # first come, first served
+            if done is None:
+                done = self._write(task, samples, log, seconds)
             log.remove()
         return done
 
@@ -148,32 +176,21 @@ class MakeUnits:
             except InputError:
                 continue  # what it has is spoken again
 
-    def _speak_all(self, task: UnitTask, log: PartialLog) -> float:
-        """Speak until every row has an attempt that is kept, or has had all of them."""
-        seconds = 0.0
-        for attempt in range(self._spec.filters.max_attempts):
-            wanted = _wanted(task.requests, attempt, log, self._spec.filters)
-            for group in self._groups(wanted, log):
-                seconds += self._speak(group, log)
-        return seconds
+    def _speak_all(self, task: UnitTask, log: PartialLog) -> tuple[list[Sample], float]:
+        """Speak until every row has an attempt that is kept, or has had all of them.
 
-    def _groups(self, wanted: Sequence[Request], log: PartialLog) -> Iterator[Sequence[Request]]:
-        """What goes to the engine together: all, unless a worker was lost over this unit.
-
-        An engine takes texts in order, so what it had when it died is among the first that are
-        missing. These go in small groups after the first loss, alone after the next one.
+        Returns:
+            What each row comes to, and the time the engine took.
         """
-        lonely = [r for r in wanted if log.lonely[r.key]]
-        others = [r for r in wanted if not log.lonely[r.key]]
-        suspects: list[Request] = []
-        if log.num_losses:
-            ahead = len(others) if self._synthesize.engine.is_concurrent else AHEAD
-            suspects, others = others[:ahead], others[ahead:]
-        size = GROUP if log.num_losses == 1 else 1
-        yield from (suspects[i : i + size] for i in range(0, len(suspects), size))
-        yield from ([request] for request in lonely)
-        if others:
-            yield others
+        filters = self._spec.filters
+        missing = first_attempts(task.requests, log)
+        seconds = 0.0
+        for attempt in range(1, filters.max_attempts + 1):
+            for group in groups(missing, log, self._synthesize.engine.is_concurrent):
+                seconds += self._speak(group, log)
+            samples = judge(task.requests, log.attempts, filters)
+            missing = next_attempts(task.requests, samples, attempt, log)
+        return samples, seconds
 
     def _speak(self, requests: Sequence[Request], log: PartialLog) -> float:
         """Speak some rows and log what comes; returns the time the engine took.
@@ -264,7 +281,11 @@ class MakeUnits:
             num_samples=sum(sample.num_samples for sample in kept),
             sampling_rate_hz=self._synthesize.engine.sampling_rate_hz,
             rejects=dict(Counter(r.reason for s in samples for r in s.rejects)),
-            failures=dict(Counter(s.rejects[-1].reason for s in samples if s.status != "kept")),
+            failures=dict(
+                Counter(
+                    s.rejects[-1].reason for s in samples if s.rejects[:1] and s.status != "kept"
+                )
+            ),
             sha256=digest,
             num_bytes=num_bytes,
             compute_s=round(seconds, 3),
@@ -273,61 +294,3 @@ class MakeUnits:
         )
         write_done(self._store, done)
         return done
-
-
-def _wanted(
-    requests: Sequence[Request],
-    attempt: int,
-    log: PartialLog,
-    filters: FilterSettings,
-) -> list[Request]:
-    """The rows that need this attempt and do not have it."""
-    if attempt == 0:
-        return [r for r in requests if (r.key, 0) not in log.attempts]
-    open_keys = {
-        sample.key
-        for sample in judge(requests, log.attempts, filters)
-        if sample.status != "kept" and len(sample.rejects) == attempt
-    }
-    return [
-        replace(r, attempt=attempt, seed=request_seed(r.seed, r.text, r.voice.name, attempt))
-        for r in requests
-        if r.key in open_keys and (r.key, attempt) not in log.attempts
-    ]
-
-
-class Watchdog:
-    """Ends this process when nothing comes of an engine for too long."""
-
-    def __init__(self, timeout_s: float) -> None:
-        self._timeout_s = timeout_s
-        self._num_watched = 0
-        self._last = 0.0
-        self._lock = threading.Lock()
-        self._is_started = False
-
-    def watching(self) -> "Watchdog":
-        """A context in which results are expected."""
-        return self
-
-    def __enter__(self) -> None:
-        self.progress()
-        with self._lock:
-            self._num_watched += 1
-            if self._timeout_s > 0 and not self._is_started:
-                self._is_started = True
-                threading.Thread(target=self._watch, daemon=True).start()
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._num_watched -= 1
-
-    def progress(self) -> None:
-        """Something came."""
-        self._last = time.monotonic()
-
-    def _watch(self) -> None:
-        while True:
-            time.sleep(min(1.0, self._timeout_s / 4))
-            if self._num_watched and time.monotonic() - self._last > self._timeout_s:
-                os._exit(1)

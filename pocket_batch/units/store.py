@@ -1,19 +1,32 @@
 """The files of a data set, in a local folder or behind a URL that fsspec knows.
 
 Local files are written beside their name, synced to the disk, and moved, so that a name never
-holds half a file, even when the machine goes down. Remote ones appear whole by themselves.
+holds half a file, even when the machine goes down. Object stores show whole files only; elsewhere
+files are moved too.
 """
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 from pocket_batch.errors import InputError, OutputError, UsageError, writing
 
 _UNFINISHED = (".part", ".partial")
+_OBJECT_STORES = {"abfs", "abfss", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"}
+# What their packages raise when there is no network, no permission or no bucket.
+_REMOTE_ERRORS = (
+    ("aiohttp", "ClientError"),
+    ("azure.core.exceptions", "AzureError"),
+    ("botocore.exceptions", "BotoCoreError"),
+    ("botocore.exceptions", "ClientError"),
+    ("gcsfs.retry", "HttpError"),
+    ("paramiko", "SSHException"),
+)
 
 
 class Store:
@@ -48,10 +61,13 @@ class Store:
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of that name."""
-        if self.folder is not None:
-            return (self.folder / name).is_file()
-        with self._reading(name):
-            return bool(self._fs.isfile(self._path(name)))
+        with self.reading(name):
+            if self.folder is not None:
+                return (self.folder / name).is_file()
+            try:
+                return bool(self._fs.info(self._path(name))["type"] == "file")
+            except FileNotFoundError:
+                return False
 
     def size(self, name: str) -> int:
         """Bytes of a file.
@@ -59,7 +75,7 @@ class Store:
         Raises:
             InputError: there is no such file.
         """
-        with self._reading(name):
+        with self.reading(name):
             if self.folder is not None:
                 return (self.folder / name).stat().st_size
             return int(self._fs.size(self._path(name)))
@@ -70,7 +86,7 @@ class Store:
         Raises:
             InputError: it cannot be read.
         """
-        with self._reading(name):
+        with self.reading(name):
             if self.folder is not None:
                 return (self.folder / name).read_bytes()
             return bytes(self._fs.cat_file(self._path(name)))
@@ -81,7 +97,7 @@ class Store:
         Raises:
             InputError: it cannot be opened.
         """
-        with self._reading(name):
+        with self.reading(name):
             if self.folder is not None:
                 return (self.folder / name).open("rb")
             opened: BinaryIO = self._fs.open(self._path(name), "rb", block_size=2**22)
@@ -94,20 +110,15 @@ class Store:
             OutputError: it cannot be written.
         """
         if self.folder is None:
-            with self._writing(name):
-                self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
-                self._fs.pipe_file(self._path(name), data)
+            with self._writing(name), self._named(name) as place:
+                self._fs.pipe_file(place, data)
             return
         path = self.folder / name
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            try:
+            with _beside(path) as part:
                 part.write_bytes(data)
                 _move(part, path)
-            except OSError:
-                part.unlink(missing_ok=True)
-                raise
 
     def put(self, local: Path, name: str) -> None:
         """Move a finished local file in, under its name.
@@ -116,32 +127,30 @@ class Store:
             OutputError: it cannot be written.
         """
         if self.folder is None:
-            with self._writing(name):
-                self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
-                self._fs.put_file(str(local), self._path(name))
+            with self._writing(name), self._named(name) as place:
+                self._fs.put_file(str(local), place)
             local.unlink()
             return
         path = self.folder / name
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            if os.stat(local).st_dev != os.stat(path.parent).st_dev:
-                part = path.with_name(f"{path.name}.{os.getpid()}.part")
+            if os.stat(local).st_dev == os.stat(path.parent).st_dev:
+                _move(local, path)
+                return
+            with _beside(path) as part:
                 shutil.copyfile(local, part)
-                local.unlink()
-                local = part
-            _move(local, path)
+                _move(part, path)
+            local.unlink()
 
     def list(self, prefix: str) -> list[str]:
         """Names of all finished files below a folder, sorted; none when there is no such folder."""
-        if self.folder is not None:
-            top = self.folder
-            paths = (p for p in (top / prefix).rglob("*") if p.is_file())
-            names = [p.relative_to(top).as_posix() for p in paths]
-        else:
-            with self._reading(prefix):
+        with self.reading(prefix):
+            if self.folder is not None:
+                names = list(_walk(self.folder, prefix))
+            else:
                 self._fs.invalidate_cache()
                 found = self._fs.find(self._path(prefix))
-            names = [path[len(self._root) :].lstrip("/") for path in found]
+                names = [path[len(self._root) :].lstrip("/") for path in found]
         return sorted(name for name in names if not name.endswith(_UNFINISHED))
 
     def remove(self, name: str) -> None:
@@ -164,24 +173,50 @@ class Store:
         return f"{self.url.rstrip('/')}/{name}"
 
     @contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
+    def _named(self, name: str) -> Iterator[str]:
+        """Where to write a remote file, which has its name when all of it is there."""
+        path = self._path(name)
+        if not self.url.startswith(tuple(f"{kind}://" for kind in _OBJECT_STORES)):
+            self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+            part = f"{path}.{uuid4().hex[:12]}.part"
+            yield part
+            if self._fs.exists(path):
+                self._fs.rm_file(path)  # SFTP does not move over a file
+            self._fs.mv(part, path)
+            return
+        yield path
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        """Turn what goes wrong while a file is read into an `InputError`."""
         try:
             yield
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(f"{self._place(name)} cannot be read ({reason}).") from error
+        except _errors() as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise InputError(
+                f"{self._place(name)} cannot be read ({reason}). "
+                "Look at its address, its permissions and the network."
+            ) from error
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[None]:
-        """Remote stores raise errors of the operating system for whatever goes wrong."""
+        """As `reading`, into an `OutputError`."""
         try:
             yield
-        except OSError as error:
-            reason = error.strerror or str(error)
+        except _errors() as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise OutputError(
                 f"{self._place(name)} could not be written ({reason}). What was done before is "
-                "kept: run the same command again."
+                "kept: look at its permissions and the network, and run the same command again."
             ) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Errors of the operating system, and of those packages that are in use."""
+    found: list[type[Exception] | None] = [
+        getattr(sys.modules.get(module), name, None) for module, name in _REMOTE_ERRORS
+    ]
+    return OSError, *(error for error in found if error is not None)
 
 
 def _filesystem(url: str) -> tuple[Any, str]:
@@ -189,10 +224,34 @@ def _filesystem(url: str) -> tuple[Any, str]:
     import fsspec
 
     try:
-        fs, root = fsspec.core.url_to_fs(url)
+        # Others write into the same place: a list of an hour ago says nothing.
+        fs, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except (ImportError, ValueError) as error:
         raise UsageError(f"{url}: this kind of place cannot be used here ({error}).") from error
     return fs, str(root).rstrip("/")
+
+
+def _walk(top: Path, prefix: str) -> Iterator[str]:
+    """Names of all files below a folder of `top`."""
+    for folder, _, files in os.walk(top / prefix, onerror=_raise_unless_missing):
+        below = Path(folder).relative_to(top).as_posix()
+        yield from (f"{below}/{name}" if below != "." else name for name in files)
+
+
+def _raise_unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A name for a file that is not finished; nothing is left of it when that fails."""
+    part = path.with_name(f"{path.name}.{uuid4().hex[:12]}.part")
+    try:
+        yield part
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _move(part: Path, path: Path) -> None:

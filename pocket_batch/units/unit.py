@@ -8,10 +8,12 @@ import hashlib
 import json
 import tarfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 from pocket_batch.errors import InputError, writing
 from pocket_batch.rows import AttemptReject, Sample, Scores, UnitDone
@@ -38,19 +40,20 @@ def write_unit(
     Raises:
         OutputError: it cannot be written.
     """
-    path = scratch / f"{unit_id}.{id(samples)}.tar.part"
-    with writing(path):
-        try:
+    path = scratch / f"{unit_id}.{uuid4().hex[:12]}.tar.part"
+    try:
+        with writing(path):
+            scratch.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file, new_tar(file) as tar:
                 for sample, audio in samples:
                     add_sample(tar, sample, audio)
             with path.open("rb") as written:
                 digest = hashlib.file_digest(written, "sha256").hexdigest()
             num_bytes = path.stat().st_size
-        except OSError:
+        store.put(path, unit_file(unit_id, "tar"))
+    finally:
+        with suppress(OSError):
             path.unlink(missing_ok=True)
-            raise
-    store.put(path, unit_file(unit_id, "tar"))
     return digest, num_bytes
 
 
@@ -75,7 +78,19 @@ def add_sample(tar: tarfile.TarFile, sample: Sample, audio: bytes | None) -> Non
 
 def sample_json(sample: Sample) -> bytes:
     """A record as JSON; the same one always gives the same bytes."""
-    return json.dumps(asdict(sample), ensure_ascii=False, sort_keys=True).encode()
+    values = {
+        **_values(sample),
+        "scores": sample.scores and _values(sample.scores),
+        "rejects": [_values(reject) for reject in sample.rejects],
+    }
+    return json.dumps(values, ensure_ascii=False, sort_keys=True).encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _values(record: Sample | Scores | AttemptReject) -> dict[str, Any]:
+    """As `asdict` of a flat record, without its copies."""
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 def sample_of(data: bytes) -> Sample:
@@ -107,8 +122,9 @@ def read_unit(store: Store, unit_id: str) -> Iterator[tuple[Sample, bytes | None
             continue
         sample = _sample(data, f"{store.url}/{name}: {member}")
         found = audio[1] if audio and audio[0] == sample.key else None
-        if (found is None) != (sample.status != "kept"):
-            raise InputError(f"{store.url}/{name}: {member} and its audio do not go together.")
+        wanted = sample.audio_sha256 if sample.status == "kept" else ""
+        if (hashlib.sha256(found).hexdigest() if found is not None else "") != wanted:
+            raise _damaged(store, name, f"the audio of {sample.key} is not what was written")
         yield sample, found
         audio = None
 
@@ -127,7 +143,7 @@ def read_samples(store: Store, unit_id: str) -> Iterator[Sample]:
 
 def _members(store: Store, name: str, with_audio: bool) -> Iterator[tuple[str, bytes]]:
     """Names and contents of a tar's members, in order; audio is empty if it is not wanted."""
-    with store.open(name) as file:
+    with store.reading(name), store.open(name) as file:
         try:
             with tarfile.open(fileobj=file, mode="r:") as tar:
                 for member in tar:
@@ -139,11 +155,24 @@ def _members(store: Store, name: str, with_audio: bool) -> Iterator[tuple[str, b
                     if len(data) < member.size:
                         raise EOFError("it ends too early")
                     yield member.name, data
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise InputError(
-                f"{store.url.rstrip('/')}/{name} is damaged ({error}). Remove it and its "
-                f".{DONE}, and the next run makes it again."
-            ) from error
+                _check_end(file, tar.offset)
+        except (tarfile.TarError, EOFError) as error:
+            raise _damaged(store, name, str(error)) from error
+
+
+def _check_end(file: BinaryIO, offset: int) -> None:
+    """After the last member come zeros alone; a damaged header looks like the end to `tarfile`."""
+    file.seek(offset)
+    rest = file.read(2 * tarfile.RECORDSIZE + 1)
+    if len(rest) < 2 * tarfile.BLOCKSIZE or len(rest) > 2 * tarfile.RECORDSIZE or any(rest):
+        raise EOFError("its members end too early")
+
+
+def _damaged(store: Store, name: str, problem: str) -> InputError:
+    return InputError(
+        f"{store.url.rstrip('/')}/{name} is damaged ({problem}). Remove it and its "
+        f".{DONE}, and the next run makes it again."
+    )
 
 
 def _sample(data: bytes, where: str) -> Sample:

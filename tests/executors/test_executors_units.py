@@ -18,6 +18,7 @@ from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
 from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.unit import UnitSpec
 
+SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
 VOICE = Voice("tone", "fake", "en", "CC0-1.0")
 SLOW = replace(VOICE, parameters={"sleep_s_per_audio_s": "0.03"})
 
@@ -109,6 +110,7 @@ def test_a_worker_killed_in_the_middle_changes_no_byte_of_any_unit(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(SHORT, reason="the simulated cluster of test_unit_queue.py does the same")
 def test_texts_that_crash_or_hang_are_all_that_a_unit_lacks(parent: Path, tmp_path: Path) -> None:
     """Case 17: the unit is finished without them, after three crashes of each."""
     bad = [make_task(["Good here.", f"{word}: now"]) for word in ("crash", "hang")]
