@@ -123,7 +123,7 @@ def parse_size(text: str) -> int:
     Raises:
         UsageError: it is no size.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)I?B?", text.strip().upper())
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMG]?)I?B?", text.strip().upper())
     num_bytes = int(float(match[1]) * _UNITS[match[2]]) if match else 0
     if num_bytes < 1:
         raise UsageError(f"--shard-size wants a size as 500MB or 1GB, not `{text:.60}`.")

@@ -97,14 +97,14 @@ def list_voices(args: argparse.Namespace) -> int:
 
 def is_here(voice: Voice) -> bool:
     """Whether a voice can speak on this machine now; loads no model and reads no weights."""
-    from pocket_batch.data import EngineSpec
     from pocket_batch.engine.base import make_engine
     from pocket_batch.errors import ModelUnavailableError, UsageError
+    from pocket_batch.jobs.named import spec_of
 
     try:
         if voice.engine == "pocket":
             return _is_pocket_here(voice)
-        make_engine(EngineSpec(voice.engine)).voice_key(voice)
+        make_engine(spec_of(voice)).check([voice])
     except (ModelUnavailableError, UsageError):
         return False
     return True

@@ -21,6 +21,7 @@ Progress = Callable[[str, int, int], None]  # a file's name, its bytes so far, a
 ENGINES = {
     "fake": "pocket_batch.engine.fake:FakeEngine",
     "hibari": "pocket_batch.engine.hibari:HibariEngine",
+    "piper": "pocket_batch.engine.piper:PiperEngine",
     "pocket": "pocket_batch.engine.pocket:PocketEngine",
 }
 

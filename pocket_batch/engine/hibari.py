@@ -7,10 +7,8 @@ It speaks about 140 times faster than real time on one core, and needs no networ
 import hashlib
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib import metadata
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ import numpy as np
 
 from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.base import Output, Progress
+from pocket_batch.engine.in_threads import speak_in_threads
 from pocket_batch.engine.ipa import with_letters_of_hibari
 from pocket_batch.errors import ModelUnavailableError
 
@@ -100,22 +99,15 @@ class HibariEngine:
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
         """Speak all requests, as they finish; `requests` is read two per lane ahead."""
-        waiting = ((self._model(request.voice), request) for request in requests)
-        with ThreadPoolExecutor(self._num_threads) as lanes:
-            running = {
-                lanes.submit(_speak, model, request)
-                for model, request in islice(waiting, 2 * self._num_threads)
-            }
-            try:
-                while running:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    running |= {
-                        lanes.submit(_speak, model, request)
-                        for model, request in islice(waiting, len(done))
-                    }
-                    yield from (future.result() for future in done)
-            finally:
-                _cancel(running)
+        return speak_in_threads(self._loaded(requests), self._speak, self._num_threads)
+
+    def _loaded(self, requests: Iterable[Request]) -> Iterator[Request]:
+        for request in requests:
+            self._model(request.voice)  # in the caller's thread: lanes must not race for it
+            yield request
+
+    def _speak(self, request: Request) -> Output:
+        return _speak(self._model(request.voice), request)
 
     def _model(self, voice: Voice) -> "Hibari":
         """The loaded model of a voice; voices of one accent share the analysis of text."""
@@ -148,11 +140,6 @@ def _is_british(model: "Hibari") -> bool:
     from hibari.voices import VOICES
 
     return bool(VOICES[model.voice]["british"])
-
-
-def _cancel(futures: set[Future[Output]]) -> None:
-    for future in futures:
-        future.cancel()
 
 
 def _package_name(voice: Voice) -> str:

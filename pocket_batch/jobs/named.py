@@ -6,13 +6,15 @@ import re
 from pathlib import Path
 
 from pocket_batch.config import load_voices
-from pocket_batch.data import Voice
+from pocket_batch.data import EngineSpec, Voice
 from pocket_batch.errors import ModelUnavailableError, UsageError
 from pocket_batch.models.presets import ModelSource, find_model, load_presets
 
 POCKET = "pocket"
 PROMPT_SUFFIXES = (".wav", ".flac", ".mp3", ".ogg", ".m4a", ".opus", ".aac", ".wma")
 STATE_SUFFIX = ".safetensors"
+PIPER = "piper"
+PIPER_SUFFIX = ".onnx"  # with its settings beside it, in .onnx.json
 MAX_NAME = 100  # characters of a name that a message repeats
 
 
@@ -54,6 +56,12 @@ def voice_by_name(name: str, model: str | None = None) -> Voice:
     )
 
 
+def spec_of(voice: Voice) -> EngineSpec:
+    """The engine of a voice that is none of Pocket TTS; one of Piper is a model by itself."""
+    model = voice.parameters.get("model", "") if voice.engine == PIPER else ""
+    return EngineSpec(voice.engine, model)
+
+
 def own_voices(source: ModelSource) -> list[str]:
     """The voices in the folder of a model; none for a released model."""
     if not source.states or "://" in source.states:
@@ -75,7 +83,7 @@ def printable(text: str, max_length: int | None = MAX_NAME) -> str:
 
 
 def _from_file(name: str) -> Voice | None:
-    """A voice for this run alone, when `name` is that of a recording or of a state file.
+    """A voice for this run alone, when `name` is that of a recording, a state or a Piper model.
 
     Any file that exists is taken for a recording, unless it is called like a voice.
 
@@ -85,7 +93,7 @@ def _from_file(name: str) -> Voice | None:
     path = Path(os.path.expanduser(name))
     suffix = path.suffix.lower()
     is_there = os.path.isfile(path)  # False for a name that no file system takes
-    if suffix in (*PROMPT_SUFFIXES, STATE_SUFFIX):
+    if suffix in (*PROMPT_SUFFIXES, STATE_SUFFIX, PIPER_SUFFIX):
         if not is_there:
             raise ModelUnavailableError(
                 f"The voice {printable(name)} is not there: a name that ends in {suffix} is taken "
@@ -93,6 +101,8 @@ def _from_file(name: str) -> Voice | None:
             )
     elif not is_there or name in load_voices()[0]:
         return None
+    if suffix == PIPER_SUFFIX:
+        return _from_piper(path)
     kind = "state" if suffix == STATE_SUFFIX else "prompt"
     return Voice(
         name=printable(path.stem),
@@ -101,4 +111,19 @@ def _from_file(name: str) -> Voice | None:
         licence="unknown",
         description=f"from {printable(path.name)}",
         parameters={kind: str(path.resolve())},
+    )
+
+
+def _from_piper(path: Path) -> Voice:
+    """A user's own voice of Piper; its language is what its settings say."""
+    from pocket_batch.engine.piper_files import piper_files
+
+    model = os.path.abspath(path)  # no links followed: the settings are beside this name
+    return Voice(
+        name=printable(path.stem),
+        engine=PIPER,
+        language=piper_files(model).language,
+        licence="unknown",
+        description=f"from {printable(path.name)}",
+        parameters={"model": model},
     )

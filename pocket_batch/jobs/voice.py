@@ -16,7 +16,7 @@ from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.jobs.language import BookLanguage as BookLanguage
 from pocket_batch.jobs.language import spoken_languages
-from pocket_batch.jobs.named import POCKET, located, own_voices, voice_by_name
+from pocket_batch.jobs.named import POCKET, located, own_voices, spec_of, voice_by_name
 from pocket_batch.jobs.named import named_voice as named_voice
 from pocket_batch.jobs.progress import DownloadMeter, Reporter
 from pocket_batch.models.presets import (
@@ -71,7 +71,7 @@ def choose_speaker(pipeline: AudiobookPipeline, language: BookLanguage) -> Speak
     voice = named_voice(pipeline.voice, pipeline.model)
     if voice.engine != POCKET:
         _refuse_pocket_settings(pipeline, voice)
-        return _speaker(voice, EngineSpec(voice.engine), language)
+        return _speaker(voice, spec_of(voice), language)
     return _pocket_speaker(voice, _model_for(voice, pipeline, language), pipeline, language)
 
 

@@ -33,7 +33,7 @@ class LJSpeech:
         top = f"{clip.speaker}/" if self._by_speaker else ""
         write_clip(self._folder, f"{top}wavs/{clip.id}.wav", clip)
         text, normalized = _cell(clip.text), _cell(clip.normalized_text or clip.text)
-        self._num_changed += text != clip.text
+        self._num_changed += text != clip.text or normalized != (clip.normalized_text or clip.text)
         line = f"{clip.id}|{text}|{normalized}\n".encode()
         self._lines.append((top, clip.position, clip.split, line))
 
@@ -50,7 +50,9 @@ class LJSpeech:
         if len(self._facts.speakers) > 1 and not self._by_speaker:
             told.append("LJSpeech has no speakers: give --by-speaker for a folder of each voice.")
         if self._num_changed:
-            told.append(f"LJSpeech has no `|` or line break: {self._num_changed} texts got spaces.")
+            told.append(
+                f"LJSpeech has no `|` or line break: {self._num_changed:,} texts got spaces."
+            )
         return told
 
 
@@ -92,6 +94,6 @@ def _splits(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(folder.glob("metadata_*.csv")):
         split = path.stem.removeprefix("metadata_")
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             found[line.partition("|")[0]] = split
     return found

@@ -100,10 +100,10 @@ class MakeUnits:
 
     def _run_together(self, tasks: Iterator[UnitTask]) -> Iterator[UnitDone | UnitFailure]:
         with ThreadPoolExecutor(UNITS_AT_ONCE) as threads:
+            running: set[Future[UnitDone | UnitFailure | None]] = {
+                threads.submit(self.make, task) for task in islice(tasks, UNITS_AT_ONCE)
+            }
             try:
-                running: set[Future[UnitDone | UnitFailure | None]] = {
-                    threads.submit(self.make, task) for task in islice(tasks, UNITS_AT_ONCE)
-                }
                 while running:
                     done, running = wait(running, POLL_S, return_when=FIRST_COMPLETED)
                     results = [future.result() for future in done]
@@ -113,6 +113,8 @@ class MakeUnits:
                     yield from (result for result in results if result is not None)
             except BaseException:
                 self._is_closed.set()  # nobody waits for the others
+                wait(running)
+                self._is_closed.clear()
                 raise
 
     def _should_stop(self) -> bool:
@@ -189,6 +191,8 @@ class MakeUnits:
             for group in groups(missing, log, self._synthesize.engine.is_concurrent):
                 seconds += self._speak(group, log)
             samples = judge(task.requests, log.attempts, filters)
+            if all(s.status == "kept" or len(s.rejects) == filters.max_attempts for s in samples):
+                break
             missing = next_attempts(task.requests, samples, attempt, log)
         return samples, seconds
 
@@ -245,7 +249,9 @@ class MakeUnits:
         utterance, scores = spoken.utterance, spoken.scores
         assert scores is not None
         filters = self._spec.filters
-        if reason_to_reject(scores, utterance.finish_reason, filters, request.text) is None:
+        if filters.asr is not None and not reason_to_reject(
+            scores, utterance.finish_reason, filters, request.text
+        ):
             scores = self._listener.heard(request, spoken.flac, scores)
         sample = Sample(
             key=request.key,
@@ -271,6 +277,7 @@ class MakeUnits:
         digest, num_bytes = write_unit(self._store, self._folder(task.key), task.key, content)
         counts = Counter(sample.status for sample in samples)
         kept = [sample for sample in samples if sample.status == "kept"]
+        lost = [sample for sample in samples if sample.status != "kept"]
         done = UnitDone(
             id=task.key,
             voice=task.voice,
@@ -281,11 +288,7 @@ class MakeUnits:
             num_samples=sum(sample.num_samples for sample in kept),
             sampling_rate_hz=self._synthesize.engine.sampling_rate_hz,
             rejects=dict(Counter(r.reason for s in samples for r in s.rejects)),
-            failures=dict(
-                Counter(
-                    s.rejects[-1].reason for s in samples if s.rejects[:1] and s.status != "kept"
-                )
-            ),
+            failures=dict(Counter(s.rejects[-1].reason for s in lost)),
             sha256=digest,
             num_bytes=num_bytes,
             compute_s=round(seconds, 3),

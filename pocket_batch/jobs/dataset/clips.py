@@ -1,9 +1,10 @@
 """A finished set as clips: rows of its plan joined with what its units have."""
 
+import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from pocket_batch.audio.clip import Encoding, convert
@@ -33,11 +34,23 @@ HEARD: tuple[tuple[str, ColumnType], ...] = (
     ("cer", "float32"),
     ("heard", "string"),
 )
+AUGMENTED: tuple[tuple[str, ColumnType], ...] = (
+    ("augmentation", "string"),
+    ("original_id", "string"),
+)
 OWN: tuple[tuple[str, ColumnType], ...] = (
     ("source_id", "string"),
     ("seed", "int64"),
     ("attempt", "int32"),
 )
+
+# What a column of a corpus may not be called in an export: fields of a clip in any of the formats.
+_FIELDS = (
+    "id text normalized_text speaker language lang duration sampling_rate audio file_name split "
+    "audio_filepath offset shard_id flac wav opus txt json __key__ __url__"
+)
+_TAKEN = {*_FIELDS.split(), *(name for name, _ in (*OWN, *SCORES, *HEARD, *AUGMENTED))}
+_INT64 = range(-(2**63), 2**63)
 
 
 @dataclass(slots=True)
@@ -62,23 +75,30 @@ class Census:
         self.rates_hz[rate_hz] += 1
         self.speakers.add(row.voice)
         for name, value in row.columns.items():
-            self.columns.setdefault(name, set()).add(type(value))
+            is_huge = isinstance(value, int) and value not in _INT64
+            kind = str if is_huge else type(value)
+            self.columns.setdefault(_free_name(name), set()).add(kind)
 
     def column_types(self) -> tuple[tuple[str, ColumnType], ...]:
         """All columns of the set with their types."""
         own = ((name, _type_of(kinds)) for name, kinds in sorted(self.columns.items()))
         heard = HEARD if self.is_heard else ()
-        augmented: tuple[tuple[str, ColumnType], ...] = ()
-        if self.is_augmented:
-            augmented = (("augmentation", "string"), ("original_id", "string"))
-        taken = {name for name, _ in (*OWN, *SCORES, *heard, *augmented)}
-        return (
-            *OWN,
-            *SCORES,
-            *heard,
-            *augmented,
-            *((name, kind) for name, kind in own if name not in taken),
-        )
+        augmented = AUGMENTED if self.is_augmented else ()
+        return (*OWN, *SCORES, *heard, *augmented, *own)
+
+
+def _free_name(name: str) -> str:
+    """`text` -> `text_`: a column of the corpus never takes the place of a field of ours."""
+    return f"{name}_" if name.rstrip("_") in _TAKEN or name in _TAKEN else name
+
+
+def _fitting(value: Value, kind: ColumnType) -> Value:
+    """A value as its column wants it, so that every format gets the same type in every row."""
+    if value is None or (kind == "string" and isinstance(value, str)):
+        return value
+    if kind == "string":
+        return json.dumps(value)
+    return float(value) if kind == "float64" else value
 
 
 def _type_of(kinds: set[type]) -> ColumnType:
@@ -146,7 +166,6 @@ class ClipReader:
             AudioError: audio is damaged, or the encoding does not have its rate.
             StoppedError: `should_stop()` turned true.
         """
-        names = [name for name, _ in facts.columns]
 
         def made(row: Row, values: dict[str, Value], flac: bytes, num: int, rate_hz: int) -> Clip:
             encoded = convert(flac, num, rate_hz, encoding)
@@ -161,7 +180,7 @@ class ClipReader:
                 sampling_rate_hz=encoded.sampling_rate_hz,
                 suffix=encoding.kind,
                 audio=encoded.audio,
-                columns={name: values.get(name) for name in names},
+                columns={name: _fitting(values.get(name), kind) for name, kind in facts.columns},
                 position=row.position,
             )
 
@@ -195,7 +214,7 @@ class ClipReader:
                         "augmentation": variant.parameters,
                         "original_id": variant.original_id,
                     }
-                    values = variant.row.columns | {"source_id": variant.row.source_id} | extra
+                    values = _own_columns(variant.row) | extra
                     audio = variant.read()
                     rate_hz = variant.sampling_rate_hz
                     yield variant.row, values, audio, variant.num_samples, rate_hz
@@ -210,13 +229,20 @@ class ClipReader:
 
 def _values(row: Row, sample: Sample) -> dict[str, Value]:
     """The values of all columns that may be in the set."""
-    scores = asdict(sample.scores) if sample.scores else {}
+    scores: dict[str, Value] = {}
+    if sample.scores:
+        scores = {name: getattr(sample.scores, name) for name, _ in (*SCORES, *HEARD)}
     own: dict[str, Value] = {
-        "source_id": row.source_id,
         "seed": sample.seed,
         "attempt": sample.attempt,
     }
-    return {**row.columns, **scores, **own}
+    return {**_own_columns(row), **scores, **own}
+
+
+def _own_columns(row: Row) -> dict[str, Value]:
+    """The columns of the corpus by their names in the set, and the id that it had there."""
+    columns = {_free_name(name): value for name, value in row.columns.items()}
+    return {**columns, "source_id": row.source_id}
 
 
 def facts_of(run: dict[str, Any], census: Census, sampling_rate_hz: int) -> SetFacts:

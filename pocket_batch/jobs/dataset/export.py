@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -71,7 +72,7 @@ def export_dataset(
     _refuse_foreign(folder)
     reader = ClipReader(store, settings.splits, with_augmented, should_stop)
     census = reader.census()
-    _refuse_incomplete(source, census, is_partial)
+    _refuse_incomplete(source, census, is_partial, run.get("statistics", {}).get("failures", {}))
     encoding = _encoding(file_format, settings, census)
     rate_hz = encoding.sampling_rate_hz or max(census.rates_hz)
     facts = facts_of(run, census, rate_hz)
@@ -142,7 +143,7 @@ def _run_of(store: Store, source: str) -> dict[str, Any]:
 
 def _folder(store: Store, name: str, output: Path | None) -> Path:
     if output is not None:
-        return output
+        return Path(os.path.abspath(output))  # `.` has no name to put .part behind
     if store.folder is None:
         raise UsageError(f"{store.url} is remote: name a folder for the export with -o.")
     return store.folder / EXPORTS_FOLDER / name
@@ -157,15 +158,19 @@ def _refuse_foreign(folder: Path) -> None:
         raise OutputError(f"{folder} is a file. Name a folder with -o.")
 
 
-def _refuse_incomplete(source: str, census: Census, is_partial: bool) -> None:
+def _refuse_incomplete(
+    source: str, census: Census, is_partial: bool, failures: dict[str, int]
+) -> None:
     if census.num_missing and not is_partial:
         raise InputError(
             f"{source} is not finished: {plural(census.num_missing, 'utterance')} are missing. "
             "Run its `pocket-batch dataset` command again, or give --partial for what there is."
         )
     if not census.num_clips:
+        top = max(failures, key=lambda reason: failures[reason], default="")
+        told = f" Most rows came to nothing by {top} ({failures[top]:,})." if top else ""
         raise InputError(
-            f"{source}: there are no clips in this set, so nothing was written. "
+            f"{source}: there are no clips in this set, so nothing was written.{told} "
             "Its rejects.jsonl and failures.jsonl tell why."
         )
 
@@ -252,7 +257,7 @@ def _record(
 
 def _replace(part: Path, folder: Path) -> None:
     """Give a whole export its name, in place of an older one."""
-    old = folder.with_name(f"{folder.name}.old")
+    old = folder.with_name(f"{folder.name}.replaced.part")  # a name that no person gives
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():
         folder.rename(old)
