@@ -273,3 +273,25 @@ class ExportSettings:
     splits: SplitSettings = field(default_factory=SplitSettings)
     metadata: Literal["parquet", "csv", "jsonl"] = "parquet"
     by_speaker: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AugmentSettings:
+    """What is done to copies of clips; ranges are uniform, None is not done.
+
+    Each kind of change happens with `probability`. `noise` is a folder of recordings, without one
+    it is white, pink or brown; `rooms` is a folder of impulse responses, without one rooms of a
+    reverberation time in `room_s` are simulated.
+    """
+
+    copies: int = 1
+    seed: int = 0
+    probability: float = 0.5
+    splits: tuple[str, ...] = ("train",)
+    speed: tuple[float, float] | None = None
+    room_s: tuple[float, float] | None = None
+    rooms: str | None = None
+    snr_db: tuple[float, float] | None = None
+    noise: str | None = None
+    codecs: tuple[str, ...] = ()
+    gain_db: tuple[float, float] | None = None

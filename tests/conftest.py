@@ -1,8 +1,10 @@
 """What all tests share: the corpus when it is there, small books, and a run without a terminal."""
 
 import runpy
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -114,3 +116,16 @@ def _edits(wanted: list[str], found: list[str]) -> int:
         for j, other in enumerate(found, 1):
             before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (word != other))
     return row[-1]
+
+
+@pytest.fixture
+def torchcodec(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library imports it to load an AudioFolder, and uses it to decode alone."""
+    import datasets
+
+    if datasets.config.TORCHCODEC_AVAILABLE:
+        return
+    encoders = ModuleType("torchcodec.encoders")
+    encoders.AudioEncoder = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torchcodec", ModuleType("torchcodec"))
+    monkeypatch.setitem(sys.modules, "torchcodec.encoders", encoders)

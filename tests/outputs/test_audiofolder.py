@@ -19,6 +19,9 @@ configs: [{"config_name": "default", "data_files": [{"split": "train", "path": "
 """
 
 
+pytestmark = pytest.mark.usefixtures("torchcodec")
+
+
 def _loaded(folder: Path, cache: Path) -> Any:
     from datasets import Audio, load_dataset
 

@@ -16,18 +16,20 @@ from pocket_batch.settings import ExportSettings
 NAME = "README.md"
 _SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)  # hubs' size_categories
 _LOAD = {
-    "ljspeech": 'lhotse.recipes.ljspeech.prepare_ljspeech("{name}")',
-    "piper": "the training command of Piper, with `--data.csv_path metadata.csv "
-    "--data.audio_dir wav`",
-    "audiofolder": 'datasets.load_dataset("{name}")',
-    "parquet": 'datasets.load_dataset("{name}")',
+    "ljspeech": '`lhotse.recipes.ljspeech.prepare_ljspeech("{name}")`',
+    "piper": "The training command of Piper, with `--data.csv_path metadata.csv "
+    "--data.audio_dir wav`.",
+    "audiofolder": '`datasets.load_dataset("{name}")`; the library wants the package `torchcodec` '
+    "for it.",
+    "parquet": '`datasets.load_dataset("{name}")`; without the package `torchcodec`, then '
+    '`.cast_column("audio", datasets.Audio(decode=False))` for the files as they are.',
     "nemo": "NeMo's `manifest_filepath: {name}/train_manifest.json`",
     "nemo-tarred": "NeMo's `tarred_audio_filepaths: {name}/train/audio__OP_0..N_CL_.tar` and "
     "`manifest_filepath: {name}/train/sharded_manifests/manifest__OP_0..N_CL_.json`",
-    "lhotse": 'lhotse.RecordingSet.from_file("{name}/pb_recordings_train.jsonl.gz")'
-    '.with_path_prefix("{name}"), and its supervisions likewise',
-    "lhotse-shar": 'lhotse.CutSet.from_shar(in_dir="{name}/train")',
-    "webdataset": 'webdataset.WebDataset("{name}/train-{{000000..NNNNNN}}.tar")',
+    "lhotse": '`lhotse.RecordingSet.from_file("{name}/pb_recordings_train.jsonl.gz")'
+    '.with_path_prefix("{name}")`, and its supervisions likewise',
+    "lhotse-shar": '`lhotse.CutSet.from_shar(in_dir="{name}/train")`',
+    "webdataset": '`webdataset.WebDataset("{name}/train-{{000000..NNNNNN}}.tar")`',
 }
 _FILES = {
     "audiofolder": "{split}/**",
@@ -98,7 +100,7 @@ def _body(
             [(s.name, s.licence, s.language, s.source) for s in facts.speakers],
         ),
         "## Load it\n",
-        f"`{_LOAD[name].format(name=facts.name)}`\n",
+        f"{_LOAD[name].format(name=facts.name)}\n",
         *_filters(run),
         *_reproduce(name, run, settings),
     ]

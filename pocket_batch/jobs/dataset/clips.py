@@ -1,6 +1,7 @@
 """A finished set as clips: rows of its plan joined with what its units have."""
 
 import json
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -94,11 +95,14 @@ def _free_name(name: str) -> str:
 
 def _fitting(value: Value, kind: ColumnType) -> Value:
     """A value as its column wants it, so that every format gets the same type in every row."""
-    if value is None or (kind == "string" and isinstance(value, str)):
-        return value
+    if value is None:
+        return None
     if kind == "string":
-        return json.dumps(value)
-    return float(value) if kind == "float64" else value
+        text = value if isinstance(value, str) else json.dumps(value)
+        return text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
+    if kind == "float64":
+        return float(value) if math.isfinite(float(value)) else None  # JSON has no NaN
+    return value
 
 
 def _type_of(kinds: set[type]) -> ColumnType:

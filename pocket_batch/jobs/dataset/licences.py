@@ -11,7 +11,7 @@ UNKNOWN = "unknown"
 _RANKS = (
     (re.compile(r"cc0|pd|pddl|public[- ]domain|unlicense"), 0),
     (re.compile(r"mit|apache|bsd|isc|zlib|bsl"), 1),
-    (re.compile(r"cc-by-(?!nc|nd|sa)|odc-by|cdla-permissive"), 2),
+    (re.compile(r"cc-by(?!-nc|-nd|-sa)|odc-by|cdla-permissive"), 2),
     (re.compile(r"cc-by-sa|agpl|gpl|lgpl|odbl|cdla-sharing"), 3),
     (re.compile(r"cc-by-nd"), 4),
     (re.compile(r"cc-by-nc(?!-nd|-sa)"), 5),
@@ -26,7 +26,8 @@ _NC = re.compile(r"\bnc\b|non-?commercial")
 def rank(licence: str) -> int:
     """How strict a licence is: 0 allows all, 9 is not known."""
     small = normal(licence)
-    return next((number for pattern, number in _RANKS if pattern.match(small)), _other(small))
+    found = next((number for pattern, number in _RANKS if pattern.match(small)), _other(small))
+    return max(found, _NONCOMMERCIAL) if _NC.search(small) else found
 
 
 def _other(small: str) -> int:
