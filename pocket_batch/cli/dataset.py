@@ -117,6 +117,7 @@ def _add_quality_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the data set the arguments ask for."""
+    from pocket_batch.jobs.dataset.export import export_dataset, tell_export
     from pocket_batch.jobs.dataset.job import DatasetJob
     from pocket_batch.jobs.dataset.run import dry_run, run_dataset
     from pocket_batch.outputs.exports import check_format
@@ -137,6 +138,9 @@ def run(args: argparse.Namespace) -> int:
             dry_run(job, reporter, stopped.is_set)
             return 0
         run_dataset(job, reporter, stopped.is_set)
+        for name in args.export:
+            found = export_dataset(job.output, name, None, None, reporter, stopped.is_set)
+            tell_export(reporter, name, found)
     return 0
 
 

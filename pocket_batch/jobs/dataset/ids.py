@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 MAX_LENGTH = 100
 NUM_HASH = 8
-_OTHERS = re.compile(r"[^A-Za-z0-9_-]+")
+_OTHERS = re.compile(r"[^A-Za-z0-9_-]+|-{2,}")  # two hyphens part an id from what is added to it
 _RESERVED = re.compile(r"-sub\d*$")  # of NeMo's tar files
 # Names that a reader takes for a split, or a file system for a device.
 _SPECIAL = re.compile(
@@ -41,7 +41,7 @@ def row_id(source_id: str, text: str, voice: str = "", part: int = 0, take: int 
     base = safe_id(source_id) if source_id else f"u{short_hash(text, 8)}"
     voice = safe_id(voice) if voice else ""
     parts = (f"p{part}" if part else "", f"t{take}" if take else "", voice)
-    return "_".join(filter(None, (base, *parts)))
+    return "--".join(filter(None, (base, *parts)))
 
 
 def short_hash(text: str, num_bytes: int = NUM_HASH // 2) -> str:

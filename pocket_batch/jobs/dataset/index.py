@@ -59,8 +59,8 @@ class RowIndex:
         self._db.execute("UPDATE texts SET num = num + 1 WHERE hash = ?", (text,))
         return int(found[0]), str(found[1])
 
-    def check_id(self, source_id: str, text: str, place: str) -> bool:
-        """Whether an id was seen before with this text; now it is.
+    def check_id(self, source_id: str, text: str, place: str) -> None:
+        """Remember the text of an id.
 
         Raises:
             InputError: it was seen with another text.
@@ -70,13 +70,11 @@ class RowIndex:
         ).fetchone()
         if found is None:
             self._db.execute("INSERT INTO ids VALUES (?, ?, ?)", (source_id, text, place))
-            return False
-        if found[0] != text:
+        elif found[0] != text:
             raise InputError(
                 f"The id `{source_id[:100]}` stands for two texts, at {found[1]} and at {place}. "
                 "Give each its own, or name another column with --id-column."
             )
-        return True
 
     def add(self, row: Row) -> bool:
         """Add a row; False when the same one is there already."""

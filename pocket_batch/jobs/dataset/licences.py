@@ -19,6 +19,14 @@ _RANKS = (
     (re.compile(r"cc-by-nc-nd"), 7),
 )
 _UNKNOWN_RANK = 9
+# Those of the Hugging Face Hub that a set of speech may have.
+_HUB = frozenset(
+    "apache-2.0 mit isc zlib unlicense pddl bsd bsd-2-clause bsd-3-clause bsl-1.0 odc-by odbl "
+    "cc cc0-1.0 cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nd-4.0 "
+    "cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 "
+    "cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 gpl gpl-2.0 gpl-3.0 lgpl lgpl-2.1 lgpl-3.0 agpl-3.0 "
+    "cdla-sharing-1.0 cdla-permissive-1.0 cdla-permissive-2.0".split()
+)
 _NONCOMMERCIAL = 5
 _NC = re.compile(r"\bnc\b|non-?commercial")
 
@@ -102,4 +110,6 @@ def hub_licence(licence: str) -> str:
     small = normal(licence)
     if rank(licence) == _UNKNOWN_RANK:
         return "other" if small not in ("", UNKNOWN) else UNKNOWN
-    return "cc0-1.0" if rank(licence) == 0 and "cc0" in small else small
+    if rank(licence) == 0 and "cc0" in small:
+        return "cc0-1.0"
+    return small if small in _HUB else "other"

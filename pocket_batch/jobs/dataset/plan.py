@@ -120,8 +120,8 @@ class Planner:
         row, group = text.row, text_group(text.text)
         is_exact = self._pipeline.corpus.dedupe == "exact"
         same = short_hash(text.text if is_exact else group, 16)
-        if row.id and index.check_id(f"{row.id} {text.part}", same, row.where):
-            return [rejected(row, "duplicate", row.id)]
+        if row.id:
+            index.check_id(f"{row.id} {text.part}", same, row.where)
         take, place = index.seen(f"{row.voice} {same}", row.where)
         if take and self._pipeline.corpus.dedupe != "keep":
             return [rejected(row, "duplicate", place)]
