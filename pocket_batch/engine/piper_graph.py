@@ -22,7 +22,7 @@ def load_graph(path: Path) -> tuple[bytes, int]:
         ModelUnavailableError: it cannot be read, or draws chance in another way.
     """
     import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from google.protobuf.message import DecodeError
 
     try:
         model = onnx.load(str(path))

@@ -115,10 +115,11 @@ def tell_result(
         audio_s=round(found.audio_s, 3),
         elapsed_s=round(elapsed_s, 2),
     )
+    if found.num_filtered or found.num_errors:
+        text = f"Not kept: {reasons(found.failures)}; {output}/failures.jsonl lists them."
+        reporter.note("failures", text, "warning", reasons=dict(found.failures))
     if found.rejects:
-        text = (
-            f"Tried again: {plural(found.rejects.total(), 'attempt')} ({reasons(found.rejects)})."
-        )
+        text = f"Tried again: {plural(sum(found.rejects.values()), 'attempt')} ({reasons(found.rejects)})."
         reporter.note("attempts", text, reasons=dict(found.rejects))
 
 

@@ -40,8 +40,8 @@ class SetStatistics:
     audio_s: float = 0.0
     num_bytes: int = 0
     compute_s: float = 0.0
-    rejects: Counter[str] = field(default_factory=Counter)
-    failures: Counter[str] = field(default_factory=Counter)
+    rejects: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
     by_voice: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def add(self, unit: UnitDone) -> None:
@@ -54,8 +54,8 @@ class SetStatistics:
         self.audio_s += seconds
         self.num_bytes += unit.num_bytes
         self.compute_s += unit.compute_s
-        self.rejects.update(unit.rejects)
-        self.failures.update(unit.failures)
+        self.rejects = dict(Counter(self.rejects) + Counter(unit.rejects))
+        self.failures = dict(Counter(self.failures) + Counter(unit.failures))
         voice = self.by_voice.setdefault(unit.voice, {"num_kept": 0, "audio_s": 0.0})
         voice["num_kept"] += unit.num_kept
         voice["audio_s"] += seconds
