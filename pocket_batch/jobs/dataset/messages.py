@@ -119,7 +119,8 @@ def tell_result(
         text = f"Not kept: {reasons(found.failures)}; {output}/failures.jsonl lists them."
         reporter.note("failures", text, "warning", reasons=dict(found.failures))
     if found.rejects:
-        text = f"Tried again: {plural(sum(found.rejects.values()), 'attempt')} ({reasons(found.rejects)})."
+        total = plural(sum(found.rejects.values()), "attempt")
+        text = f"Rejected: {total} ({reasons(found.rejects)})."
         reporter.note("attempts", text, reasons=dict(found.rejects))
 
 
