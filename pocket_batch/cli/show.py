@@ -155,19 +155,25 @@ def _bar_line(share: float, parts: list[str], width: int) -> str:
 
 def _share(p: Progress) -> float:
     """What is done, 0 to 1; the length is an estimate, so the end is not told before it comes."""
-    if p.done >= p.total or not p.total_audio_s:
+    if not p.total:  # nobody knows how many there are
+        return 0.0
+    if p.done >= p.total:
         return 1.0
+    if not p.total_audio_s:
+        return p.done / p.total
     return min(0.99, p.audio_s / p.total_audio_s)
 
 
 def _parts(p: Progress) -> list[str]:
     """The pieces of a progress line, the phase first."""
+    if not p.total:
+        return [p.phase.capitalize(), f"{p.done:,} so far"]
     percent = 100 * _share(p)
     speaking = p.phase == "speaking"
     return [
         f"{p.phase.capitalize()} {percent:3.0f} %",
-        f"{duration(p.audio_s)} of audio",
-        f"{p.x_realtime:.{int(p.x_realtime < 2)}f}x real time",
+        f"{duration(p.audio_s)} of audio" if p.audio_s else "",
+        f"{p.x_realtime:.{int(p.x_realtime < 2)}f}x real time" if p.audio_s else "",
         f"{p.chapters_done}/{p.num_chapters} chapters" if speaking and p.num_chapters else "",
         f"{p.done:,}/{p.total:,} segments" if speaking else "",
         f"{p.num_workers} worker{'s' * (p.num_workers != 1)}" if p.num_workers else "",

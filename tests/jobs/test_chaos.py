@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,28 +25,6 @@ ROUNDS = 1 if SHORT else 20
 def start(book: Path, output: Path) -> "subprocess.Popen[bytes]":
     options = ["--voice", "slow", "--executor", "ray", "--quiet", "-o", str(output)]
     return subprocess.Popen([sys.executable, "-m", "pocket_batch", str(book), *options])
-
-
-def workers_of(driver: int) -> list[int]:
-    """Pids of the speaking processes that descend from one driver."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes()
-            if b"ray::Worker" in command and driver in ancestors(int(folder.name)):
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
-
-
-def ancestors(pid: int) -> list[int]:
-    found = []
-    while pid > 1:
-        status = Path(f"/proc/{pid}/status").read_text()
-        pid = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid"))
-        found.append(pid)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +54,7 @@ def calm(book: Path) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_killing_workers_and_drivers_at_random_changes_no_sample(
-    book: Path, calm: np.ndarray, seed: int
+    book: Path, calm: np.ndarray, workers_of: Callable[[int], list[int]], seed: int
 ) -> None:
     rng = random.Random(seed)
     output = book.with_name(f"round{seed}.flac")
