@@ -5,25 +5,27 @@ like. A line that cannot be read is told with its number, and the others go on.
 """
 
 import glob
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
-from pocket_batch.errors import InputError, UsageError
+from pocket_batch.errors import UsageError
 from pocket_batch.rows import CorpusReject, CorpusRow
 from pocket_batch.settings import CorpusSettings
-from pocket_batch.sources.corpus_columns import Columns
-from pocket_batch.sources.corpus_lines import BadLine, Record, lines_of
-from pocket_batch.sources.corpus_tables import read_csv, read_json_lines, read_parquet
+from pocket_batch.sources.corpus_columns import Columns, known_names, one_line
+from pocket_batch.sources.corpus_csv import read_csv
+from pocket_batch.sources.corpus_json import read_json
+from pocket_batch.sources.corpus_lines import MAX_SHOWN, BadLine, Record, lines_of
+from pocket_batch.sources.corpus_parquet import read_parquet
 
 STDIN = "-"
-_TABLES = {
-    ".jsonl": read_json_lines,
-    ".ndjson": read_json_lines,
-    ".json": read_json_lines,
-    ".csv": read_csv,
-    ".tsv": read_csv,
-    ".parquet": read_parquet,
+HEAD_ROWS = 1000  # in which the columns of a table have to show
+_JSON = (".jsonl", ".ndjson", ".json")
+Read = Callable[[Path, CorpusSettings], Iterator[Record | BadLine]]
+_TABLES: dict[str, Read] = {
+    **dict.fromkeys(_JSON, lambda path, _: read_json(path)),
+    **dict.fromkeys((".csv", ".tsv"), lambda path, wanted: read_csv(path, known_names(wanted))),
+    ".parquet": lambda path, _: read_parquet(path),
 }
 _TEXTS = (".txt", ".text", ".lst")
 BOOKS = (".epub",)
@@ -89,38 +91,32 @@ def read_corpus(
 
 
 def _rows_of(path: Path, settings: CorpusSettings) -> Iterator[CorpusRow | CorpusReject]:
-    records, is_table = _records(path, settings)
-    columns = Columns(settings, path.name) if is_table else None
-    try:
-        for record in records:
-            if isinstance(record, BadLine):
-                where = f"{path.name}:{record.number}"
-                yield CorpusReject(where, "", record.text, record.reason, record.value)
-            elif columns is None:
-                text = str(record.values)
-                if text.strip() and not text.lstrip().startswith("#"):
-                    yield CorpusRow(text.strip(), f"{path.name}:{record.number}")
-            else:
-                yield from columns.rows(record)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
-
-
-def _records(path: Path, settings: CorpusSettings) -> tuple[Iterator[Record | BadLine], bool]:
-    """Lines or records of a file, and whether they have columns."""
-    if str(path) == STDIN:
-        if settings.text_column:
-            return read_json_lines(path), True
-        return _plain(path), False
     read = _TABLES.get(kind_of(path))
-    return (read(path), True) if read else (_plain(path), False)
+    if read is None:
+        yield from _lines(path)
+        return
+    columns = Columns(settings, path.name)
+    records = read(path, settings)
+    head = list(islice(records, HEAD_ROWS))
+    is_all = len(head) < HEAD_ROWS or kind_of(path) not in _JSON
+    columns.choose([row.values for row in head if isinstance(row, Record)], is_all=is_all)
+    for record in chain(head, records):
+        if isinstance(record, BadLine):
+            yield _reject(path, record)
+        else:
+            yield from columns.rows(record)
+    columns.finish()
 
 
-def _plain(path: Path) -> Iterator[Record | BadLine]:
+def _lines(path: Path) -> Iterator[CorpusRow | CorpusReject]:
+    """A text a line; empty lines and those that begin with # are none."""
     for line in lines_of(path):
-        yield line if isinstance(line, BadLine) else Record(line.number, line.values)
+        if isinstance(line, BadLine):
+            yield _reject(path, line)
+        elif (text := one_line(line.values)) and not text.startswith("#"):
+            yield CorpusRow(text, f"{path.name}:{line.number}")
 
 
-def is_standard_input(path: Path) -> bool:
-    """Whether it is `-`, and there is something that can be read."""
-    return str(path) == STDIN and sys.stdin is not None
+def _reject(path: Path, line: BadLine) -> CorpusReject:
+    shown, value = line.text[:MAX_SHOWN], line.value[:MAX_SHOWN]
+    return CorpusReject(f"{path.name}:{line.number}", "", shown, line.reason, value)

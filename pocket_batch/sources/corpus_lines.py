@@ -1,12 +1,12 @@
 """Lines of a text file, decoded one by one, so that a bad one hurts no other."""
 
 import gzip
-import sys
+import io
+import zlib
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from pocket_batch.errors import InputError
 
@@ -25,7 +25,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that cannot be read, and why."""
+    """A line that cannot be read, and why; `text` has U+FFFD for bytes that are no characters."""
 
     number: int
     text: str
@@ -33,74 +33,71 @@ class BadLine:
     value: str
 
 
-def open_bytes(path: Path) -> Any:
-    """A file, unpacked if it is .gz; `-` is standard input.
-
-    Raises:
-        InputError: it cannot be opened.
-    """
-    if str(path) == "-":
-        return sys.stdin.buffer
-    try:
-        if path.suffix.lower() == ".gz":
-            return gzip.open(path, "rb")
-        return path.open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
-
-
 def lines_of(path: Path) -> Iterator[Record | BadLine]:
     """Lines without their ends, whichever of LF, CRLF and CR these are; no byte order mark.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: the file cannot be read, or its packing is damaged.
     """
-    with closing(open_bytes(path)) as file:
-        start = file.peek(3)[:3] if hasattr(file, "peek") else b""
-        encoding = _MARKS.get(start[:2], "utf-8")
-        for number, raw in enumerate(_raw_lines(file, encoding), 1):
-            yield _decoded(raw, number, encoding)
+    try:
+        with _opened(path) as file:
+            encoding = _MARKS.get(file.peek(2)[:2], "utf-8")
+            for number, raw in enumerate(_raw_lines(file, encoding), 1):
+                yield _decoded(raw, number, encoding)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (EOFError, zlib.error) as error:
+        raise InputError(
+            f"{path}: it is damaged or cut short, and cannot be unpacked ({error})."
+        ) from error
+
+
+def _opened(path: Path) -> io.BufferedReader:
+    """A file, unpacked if it is .gz."""
+    if path.suffix.lower() == ".gz":
+        return io.BufferedReader(cast(Any, gzip.open(path, "rb")), CHUNK)
+    return path.open("rb")
 
 
 def _decoded(raw: bytes, number: int, encoding: str) -> Record | BadLine:
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        shown = raw[:MAX_SHOWN].decode(encoding, "replace")
-        return BadLine(number, shown, "bad_encoding", f"byte {error.start}")
+        text = raw.decode(encoding, "replace").removeprefix("\ufeff")
+        return BadLine(number, text, "bad_encoding", f"byte {error.start}")
     return Record(number, text.removeprefix("\ufeff") if number == 1 else text)
 
 
 def _raw_lines(file: IO[bytes], encoding: str) -> Iterator[bytes]:
     """Pieces of a stream between its line ends."""
-    ends = [end.encode(encoding) for end in ("\r\n", "\r", "\n")]
-    width = len(ends[1])
-    rest = b""
-    try:
-        while chunk := file.read(CHUNK):
-            rest += chunk
-            hold = len(rest) % width
-            held = rest[len(rest) - hold :] if hold else b""
-            whole = rest[: len(rest) - hold]
-            if whole.endswith(ends[1]):  # its LF may come with the next piece
-                held = whole[-width:] + held
-                whole = whole[:-width]
-            *lines, rest = _split(whole, encoding)
-            yield from lines
-            rest += held
-    except (EOFError, OSError) as error:
-        raise InputError(f"The corpus cannot be read to its end ({error}).") from error
-    if rest:
-        *lines, last = _split(rest, encoding)
-        yield from lines
-        if last:
-            yield last
+    carriage_return = "\r".encode(encoding)
+    width = len(carriage_return)
+    rest: list[bytes] = []  # of a line whose end has not come
+    held = b""
+    while chunk := file.read(CHUNK):
+        data = held + chunk
+        cut = len(data) - len(data) % width
+        if data[:cut].endswith(carriage_return):  # its LF may come with the next piece
+            cut -= width
+        data, held = data[:cut], data[cut:]
+        first, *others = _split(data, encoding)
+        rest.append(first)
+        if others:
+            yield b"".join(rest)
+            yield from others[:-1]
+            rest = [others[-1]]
+    *lines, last = _split(b"".join([*rest, held]), encoding)
+    yield from lines
+    if last:
+        yield last
 
 
 def _split(data: bytes, encoding: str) -> list[bytes]:
     """Split at every kind of line end; the last piece is what follows the last one."""
     if encoding == "utf-8":
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    text = data.decode(encoding, "surrogatepass")
+    even = len(data) // 2 * 2  # half a character at the end makes its line a bad one
+    text = data[:even].decode(encoding, "surrogatepass")
     pieces = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return [piece.encode(encoding, "surrogatepass") for piece in pieces]
+    *lines, last = [piece.encode(encoding, "surrogatepass") for piece in pieces]
+    return [*lines, last + data[even:]]

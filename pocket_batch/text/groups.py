@@ -1,23 +1,47 @@
 """Which texts belong together, and in which split they are: by the text alone, so that adding rows
 never moves others."""
 
+import re
 import unicodedata
 from hashlib import blake2b
 
 from pocket_batch.rows import Split
 from pocket_batch.settings import SplitSettings
 
+_APOSTROPHES = "'’‘`´ʼ＇"
+_NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
+_SPOKEN = "%‰#&@*/°§"  # beside currencies and the signs of sums
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")
+
+
+class _Table(dict[int, str]):
+    """What stands for each character, found when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        is_mark = category[0] == "M" and not 0xFE00 <= code <= 0xFE0F  # those choose a picture
+        if character.isalnum() or is_mark:
+            found = character
+        elif category in ("Sc", "Sm") or character in _SPOKEN:
+            found = f" {character} "
+        else:
+            found = "" if category in ("Cf", "Mn") else " "  # joiners, soft hyphens
+        self[code] = found
+        return found
+
+
+_TABLE = _Table()
+
 
 def text_group(text: str) -> str:
-    """`“It’s  HERE!”` -> `its here`: equal for texts that differ in case, width, punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    letters = (c if c.isalnum() or unicodedata.category(c)[0] == "M" else _gap(c) for c in folded)
-    return " ".join("".join(letters).split())
+    """`“It’s  HERE!”` -> `its here`: equal for texts that differ in case, width, punctuation.
 
-
-def _gap(character: str) -> str:
-    """Apostrophes join what they stand in; all other marks separate."""
-    return "" if character in "'’‘`´" else " "
+    Signs that are said, as in `$5` and `C++`, count; a text of nothing else is its own group.
+    """
+    folded = unicodedata.normalize("NFKC", text.translate(_NO_APOSTROPHES)).casefold()
+    folded = _MINUS.sub("−", unicodedata.normalize("NFKC", folded))
+    return " ".join(folded.translate(_TABLE).split()) or "".join(folded.split())
 
 
 def split_of(group: str, settings: SplitSettings) -> Split:
