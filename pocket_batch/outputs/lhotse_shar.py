@@ -81,7 +81,8 @@ def make_exporter(folder: Path, settings: ExportSettings, facts: SetFacts) -> Lh
 
 def read_back(folder: Path, problems: list[str]) -> Iterator[Listed]:
     """See `Format`."""
-    for top in sorted({path.parent for path in folder.glob("*/cuts.*.jsonl.gz")}):
+    tops = {p.parent for kind in ("cuts.*.gz", "recording.*.tar") for p in folder.glob(f"*/{kind}")}
+    for top in sorted(tops):
         cuts = {_number(path): path for path in top.glob("cuts.*.jsonl.gz")}
         tars = {_number(path): path for path in top.glob("recording.*.tar")}
         check_numbers(sorted({*cuts, *tars}), f"{top.name} shards", problems)
@@ -95,7 +96,7 @@ def read_back(folder: Path, problems: list[str]) -> Iterator[Listed]:
 
 def _shard(split: str, cuts: Path, tar: Path, problems: list[str]) -> Iterator[Listed]:
     """Cuts and recordings of a shard go together in their order."""
-    audios = ((n, d) for n, d in read_tar(tar, problems) if not n.endswith(".json"))
+    audios = _pairs(tar, split, problems)
     num_cuts = 0
     for where, cut in read_lines(cuts, problems):
         num_cuts += 1
@@ -112,6 +113,21 @@ def _shard(split: str, cuts: Path, tar: Path, problems: list[str]) -> Iterator[L
         problems.append(f"{split}/{tar.name}: {name} has no cut")
     if not num_cuts:
         problems.append(f"{split}/{cuts.name}: no cuts")
+
+
+def _pairs(tar: Path, split: str, problems: list[str]) -> Iterator[tuple[str, bytes]]:
+    """The audio files of a tar, each of which its record has to follow."""
+    before = ""
+    for name, data in read_tar(tar, problems):
+        if name.endswith(".json"):
+            before = ""
+            continue
+        if before:
+            problems.append(f"{split}/{tar.name}: {before} has no .json")
+        before = name
+        yield name, data
+    if before:
+        problems.append(f"{split}/{tar.name}: {before} has no .json")
 
 
 def _number(path: Path) -> int:

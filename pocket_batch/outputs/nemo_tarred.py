@@ -77,8 +77,16 @@ def make_exporter(folder: Path, settings: ExportSettings, facts: SetFacts) -> Ne
 
 def read_back(folder: Path, problems: list[str]) -> Iterator[Listed]:
     """See `Format`."""
-    for top in sorted(path.parent for path in folder.glob("*/tarred_audio_manifest.json")):
+    for top in sorted({path.parent for path in folder.glob("*/audio_*.tar")}):
         split = top.name
+        whole = list(read_lines(top / "tarred_audio_manifest.json", problems))
+        parts = [
+            line
+            for path in sorted((top / "sharded_manifests").glob("*.json"), key=_number)
+            for line in read_lines(path, [])
+        ]
+        if [values for _, values in whole] != [values for _, values in parts]:
+            problems.append(f"{split}: tarred_audio_manifest.json is not what its shards say")
         tars = {_number(path): path for path in top.glob("audio_*.tar")}
         manifests = {_number(p): p for p in (top / "sharded_manifests").glob("manifest_*.json")}
         check_numbers(sorted({*tars, *manifests}), f"{split} shards", problems)

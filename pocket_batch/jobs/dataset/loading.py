@@ -77,14 +77,17 @@ def load_with(source: str, library: str, name: str | None, reporter: Reporter) -
     problems: list[str] = []
     num = 0
     load = _datasets if library == "datasets" else _LOADERS[name]
-    for clip in load(folder):
-        num += 1
-        listed = ours.pop(clip.id, None)
-        if listed is None:
-            problems.append(f"{library} gives `{clip.id}`, which is not in the files")
-            continue
-        found = _differences(clip, listed.text, listed.speaker, listed.audio or b"")
-        problems += [f"{listed.where}: {library} gives {difference}" for difference in found]
+    try:
+        for clip in load(folder):
+            num += 1
+            listed = ours.pop(clip.id, None)
+            if listed is None:
+                problems.append(f"{library} gives `{clip.id}`, which is not in the files")
+                continue
+            found = _differences(clip, listed.text, listed.speaker, listed.audio or b"")
+            problems += [f"{listed.where}: {library} gives {difference}" for difference in found]
+    except Exception as error:  # noqa: BLE001  # whatever a library raises is what it makes of it
+        problems.append(f"{library} cannot load it: {type(error).__name__}: {error}")
     problems += [f"{clip.where}: {library} does not give it" for clip in ours.values()]
     reporter.note("loaded", f"{library} loads {num:,} clips of {name}.", num_clips=num)
     return problems

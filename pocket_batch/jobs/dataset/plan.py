@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from pocket_batch.config import as_dict
-from pocket_batch.errors import StoppedError, writing
+from pocket_batch.errors import InputError, StoppedError, writing
 from pocket_batch.executors.base import fingerprint
 from pocket_batch.jobs.dataset.ids import row_id, short_hash
 from pocket_batch.jobs.dataset.index import RowIndex
@@ -271,13 +271,30 @@ def plan_fingerprint(
     )
 
 
+_ANEW = f"Remove {PLAN}, and run the command that made the set again."
+
+
 def read_units(lines: Iterator[bytes]) -> Iterator[Unit]:
-    """The units of `units.jsonl`."""
-    for line in lines:
-        yield Unit(**json.loads(line))
+    """The units of `units.jsonl`.
+
+    Raises:
+        InputError: a line is damaged.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            yield Unit(**json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{UNITS}:{number}: not a unit ({error}). {_ANEW}") from error
 
 
 def read_rows(lines: Iterator[bytes]) -> Iterator[Row]:
-    """The rows of `rows.jsonl`, or of a part of it."""
+    """The rows of `rows.jsonl`, or of a part of it.
+
+    Raises:
+        InputError: a line is damaged.
+    """
     for line in lines:
-        yield Row(**json.loads(line))
+        try:
+            yield Row(**json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{ROWS}: not a row: {line[:60]!r} ({error}). {_ANEW}") from error

@@ -13,7 +13,7 @@ from pocket_batch.outputs.exports import Listed
 from pocket_batch.text.groups import text_group
 
 KEY_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
-MAX_ROUNDING_S = 0.0006  # of a duration that is written with three digits
+MAX_ROUNDING_S = 0.000_51  # of a duration that is written with three digits or fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ClipChecks:
         odd = sorted(set(clip.id) - KEY_LETTERS)
         if odd:
             yield f"the id `{clip.id[:80]}` has `{''.join(odd)[:20]}`, which not every reader takes"
-        key = short_hash(clip.id)
+        key = short_hash(clip.id, 16)
         if key in self._ids:
             yield f"the id `{clip.id[:80]}` is also that of {self._ids[key]}"
         else:
@@ -92,7 +92,7 @@ class ClipChecks:
         """The same text in two splits."""
         if clip.split is None:
             return
-        key = short_hash(text_group(clip.text))
+        key = short_hash(text_group(clip.text), 16)
         split = self._split_of_text.setdefault(key, clip.split)
         if split != clip.split:
             yield f"its text is in `{split}` too: a leak between splits"
@@ -146,8 +146,13 @@ def audio_problems(clip: Listed, audio: Decoded) -> Iterator[str]:
         return
     if not isinstance(clip.duration_s, int | float):
         yield f"its duration is `{clip.duration_s}`"
-    elif abs(clip.duration_s - seconds) > MAX_ROUNDING_S:
+    elif abs(clip.duration_s - seconds) > _rounding(clip.duration_s):
         yield f"it says {clip.duration_s:g} s, and the audio has {seconds:.4f} s"
+
+
+def _rounding(seconds: float) -> float:
+    """What a duration may be off: nothing, unless it was written with few digits."""
+    return MAX_ROUNDING_S if round(seconds, 3) == seconds else 1e-6
 
 
 def _text_problems(clip: Listed) -> Iterator[str]:

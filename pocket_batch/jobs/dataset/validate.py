@@ -87,8 +87,10 @@ def validate_dataset(
         report.add(check_set(store, tick), "units")
         exports = [] if store.folder is None else sorted((store.folder / EXPORTS_FOLDER).glob("*"))
         for folder in exports:
-            if (folder / RECORD).is_file():
+            if folder.is_dir() and folder.suffix != ".part":
                 name = f"{EXPORTS_FOLDER}/{folder.name}"
+                if not _record(folder):
+                    report.problems.append(f"{name}/{RECORD}: missing or damaged")
                 report.add(check_export(folder, None, tick), name, f"{name}/")
     elif store.folder is None:
         raise InputError(f"{source} is not a data set of this program: it has no run.json of one.")
@@ -109,6 +111,8 @@ def check_export(folder: Path, name: str | None, tick: Callable[[float], None]) 
     name = name or format_of(folder)
     check_format(name)
     findings = Findings()
+    if (folder / RECORD).exists() and not record:
+        findings.problems.append(f"{RECORD}: damaged, so that nothing can be compared with it")
     _check_hashes(folder, record, findings.problems)
     problems: list[str] = []
     try:

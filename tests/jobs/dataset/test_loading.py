@@ -1,11 +1,13 @@
 """Every export is loaded by the library it is for, and gives the same clips."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pocket_batch.errors import UsageError
+from pocket_batch.jobs.dataset import loading
 from pocket_batch.jobs.dataset.export import export_dataset
 from pocket_batch.jobs.dataset.loading import load_with
 from pocket_batch.jobs.dataset.validate import validate_dataset
@@ -39,15 +41,33 @@ def test_a_library_gives_texts_speakers_and_samples_as_they_are_in_the_set(
     assert validate_dataset(str(folder), Silent()).problems == []
 
 
-def test_a_difference_is_told_with_its_place(finished_set: MakeSet) -> None:
+def test_a_difference_is_told_with_its_place(
+    finished_set: MakeSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("lhotse")
-    source = finished_set()
-    folder = export_dataset(str(source), "ljspeech", None, None, Silent()).folder
-    wavs = sorted((folder / "wavs").glob("*.wav"))
-    wavs[0].write_bytes(wavs[1].read_bytes()[:-200] + bytes(200))
-    problems = load_with(str(folder), "lhotse", None, Silent())
-    assert problems == []  # both read the same file; the hash tells
-    assert any(wavs[0].name in line for line in validate_dataset(str(folder), Silent()).problems)
+    source = finished_set(("One of them.", "Two of them.", "Three of them."))
+    folder = export_dataset(str(source), "lhotse", None, None, Silent()).folder
+    good = loading._LOADERS["lhotse"]
+
+    def wrong(folder: Path) -> Iterator[loading.Loaded]:
+        first, second, third = sorted(good(folder), key=lambda clip: clip.id)
+        yield replace(first, text="Something else.")
+        yield replace(second, samples=second.samples * 0.5)
+        yield replace(third, id="another", speaker="nobody")
+
+    monkeypatch.setitem(loading._LOADERS, "lhotse", wrong)
+    told = "\n".join(load_with(str(folder), "lhotse", None, Silent()))
+    assert "lhotse gives the text `Something else.`" in told
+    assert "lhotse gives other samples" in told
+    assert "lhotse gives `another`, which is not in the files" in told
+    assert "lhotse does not give it" in told
+
+
+def test_a_library_that_fails_over_a_damaged_export_is_a_problem(finished_set: MakeSet) -> None:
+    pytest.importorskip("lhotse")
+    folder = export_dataset(str(finished_set()), "lhotse", None, None, Silent()).folder
+    next((folder / "audio").rglob("*.flac")).write_bytes(b"nothing")
+    assert "lhotse cannot load it" in "\n".join(load_with(str(folder), "lhotse", None, Silent()))
 
 
 def test_a_library_is_asked_only_for_formats_that_it_reads(finished_set: MakeSet) -> None:
