@@ -2,7 +2,7 @@
 
 import runpy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -129,3 +129,22 @@ def torchcodec(monkeypatch: pytest.MonkeyPatch) -> None:
     encoders.AudioEncoder = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torchcodec", ModuleType("torchcodec"))
     monkeypatch.setitem(sys.modules, "torchcodec.encoders", encoders)
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The URL of a folder in a bucket on a local S3 server, found by the environment."""
+    server = pytest.importorskip("moto.server")
+    s3fs = pytest.importorskip("s3fs")
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    patch = pytest.MonkeyPatch()
+    patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    patch.setenv("AWS_ACCESS_KEY_ID", "test")
+    patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    s3fs.S3FileSystem(skip_instance_cache=True).mkdir("bucket")
+    yield "s3://bucket/set"
+    patch.undo()
+    running.stop()

@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -93,25 +92,6 @@ def test_a_file_comes_from_another_disk_too(tmp_path: Path) -> None:
 def test_an_unknown_kind_of_place_is_a_mistake_of_the_command() -> None:
     with pytest.raises(UsageError, match="nowhere://bucket"):
         Store("nowhere://bucket/set")
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """The URL of a folder in a bucket on a local S3 server, found by the environment."""
-    server = pytest.importorskip("moto.server")
-    s3fs = pytest.importorskip("s3fs")
-    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    patch = pytest.MonkeyPatch()
-    patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    patch.setenv("AWS_ACCESS_KEY_ID", "test")
-    patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    s3fs.S3FileSystem(skip_instance_cache=True).mkdir("bucket")
-    yield "s3://bucket/set"
-    patch.undo()
-    running.stop()
 
 
 def test_a_bucket_is_a_store(s3: str, tmp_path: Path) -> None:

@@ -364,3 +364,16 @@ def test_a_program_makes_exports_and_reads_a_set(corpus_file: Path, tmp_path: Pa
     assert datasets.validate(result.folder) == []
     tests = list(datasets.read(tmp_path / "set", splits=["test"]))
     assert all(clip.split == "test" for clip in tests)
+
+
+def test_a_bucket_holds_a_set_as_a_folder_does(s3: str, corpus_file: Path, tmp_path: Path) -> None:
+    words = ["dataset", str(corpus_file), "--voice", "tone", "--executor", "local"]
+    bucket = f"{s3}-of-tones"
+    assert main([*words, "-o", bucket]) == 0
+    assert main([*words, "-o", bucket]) == 0
+    assert main([*words, "-o", str(tmp_path / "set")]) == 0
+    for source, name in ((bucket, "a"), (str(tmp_path / "set"), "b")):
+        options = ["--format", "webdataset", "-o", str(tmp_path / name)]
+        assert main(["export", source, *options]) == 0
+        assert main(["validate", source]) == 0
+    assert units_of(tmp_path / "a") == units_of(tmp_path / "b")
