@@ -70,7 +70,10 @@ def _expanded(pattern: str) -> list[Path]:
     paths = sorted(p for name in glob.glob(pattern, recursive=True) if (p := Path(name)).is_file())
     if not paths:
         raise UsageError(f"{pattern}: there is no such file.")
-    return [p for p in paths if is_corpus_file(p)]
+    found = [p for p in paths if is_corpus_file(p)]
+    if not found:
+        raise UsageError(f"{pattern}: none of these files is a corpus that can be read. {_kinds()}")
+    return found
 
 
 def _kinds() -> str:
@@ -90,9 +93,21 @@ def read_corpus(
         yield from _rows_of(path, settings)
 
 
+def _refuse_columns(path: Path, settings: CorpusSettings) -> None:
+    """A column of a file that has none was meant for another file, or the file is another kind."""
+    asked = (settings.text_column, settings.id_column, settings.voice_column)
+    named = next(filter(None, (*asked, settings.split_column, settings.group_by)), None)
+    if named:
+        raise UsageError(
+            f"{path.name} is plain text, a sentence a line: it has no column `{named}`. "
+            "Leave the option out, or give a table."
+        )
+
+
 def _rows_of(path: Path, settings: CorpusSettings) -> Iterator[CorpusRow | CorpusReject]:
     read = _TABLES.get(kind_of(path))
     if read is None:
+        _refuse_columns(path, settings)
         yield from _lines(path)
         return
     columns = Columns(settings, path.name)

@@ -39,7 +39,8 @@ def tell_voices(reporter: Reporter, speakers: tuple[Speaker, ...], licence: str)
         about = f": {speaker.description}" * bool(speaker.description)
         text = f"Voice {speaker.name}{about} (licence {speaker.licence})."
         reporter.note("voice", text, voice=speaker.name, licence=speaker.licence)
-    reporter.note("licence", f"Licence of the set: {licence}.", licence=licence)
+    if speakers:
+        reporter.note("licence", f"Licence of the set: {licence}.", licence=licence)
 
 
 def tell_rejects(reporter: Reporter, rejects: Mapping[str, int]) -> None:
@@ -61,11 +62,12 @@ def tell_plan(
     """How much there is to speak, before it is spoken."""
     voices = ", ".join(f"{name} {count:,}" for name, count in by_voice.items())
     splits = ", ".join(f"{name} {count:,}" for name, count in by_split.items())
+    by = f" By voice: {voices}; by split: {splits}." * bool(num_rows)
     reporter.note(
         "plan",
         f"Plan: {plural(num_rows, 'utterance')} in {plural(num_units, 'unit')}, about "
         f"{duration(whole.audio_s)} of audio, {size(whole.num_bytes)}, "
-        f"{_hours(whole.worker_hours)}. By voice: {voices}; by split: {splits}.",
+        f"{_hours(whole.worker_hours)}.{by}",
         num_rows=num_rows,
         num_units=num_units,
         audio_s=round(whole.audio_s),
@@ -103,12 +105,13 @@ def tell_result(
         f"{name} {int(v['num_kept']):,} ({duration(v['audio_s'])})"
         for name, v in sorted(found.by_voice.items())
     )
+    by = f" By voice: {voices}." * bool(voices)
     took = f"Took {duration(elapsed_s)}." if is_new else "All of it was done already."
     reporter.note(
         "done",
         f"{output}: {plural(found.num_kept, 'utterance')} kept, {found.num_filtered:,} filtered, "
         f"{plural(found.num_errors, 'error')}; {duration(found.audio_s)} of speech, "
-        f"{size(found.num_bytes)}. By voice: {voices or 'nothing'}. {took}",
+        f"{size(found.num_bytes)}.{by} {took}",
         num_kept=found.num_kept,
         num_filtered=found.num_filtered,
         num_errors=found.num_errors,

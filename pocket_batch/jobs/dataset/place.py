@@ -31,7 +31,7 @@ def held(store: Store, shard: tuple[int, int] | None) -> Iterator[None]:
     if store.folder is None:
         yield  # a store has no locks; whatever two runs make of a unit is the same
         return
-    _refuse_foreign(store.folder)
+    refuse_foreign(store)
     name = "all" if shard is None else f"{shard[0]}-of-{shard[1]}"
     lock = WorkFolder(store.folder / LOCKS / name)
     try:
@@ -44,7 +44,15 @@ def held(store: Store, shard: tuple[int, int] | None) -> Iterator[None]:
         lock.release()
 
 
-def _refuse_foreign(folder: Path) -> None:
+def refuse_foreign(store: Store) -> None:
+    """Refuse a folder that holds something else than a set of ours.
+
+    Raises:
+        OutputError: it does, or cannot be read.
+    """
+    folder = store.folder
+    if folder is None:
+        return
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file. Name a folder with -o.")
     known = (RUN_FILE, LOCKS, PLAN)

@@ -22,8 +22,15 @@ from pocket_batch.jobs.dataset import messages
 from pocket_batch.jobs.dataset.inputs import opened_inputs
 from pocket_batch.jobs.dataset.job import DatasetJob
 from pocket_batch.jobs.dataset.licences import licence_of_set
-from pocket_batch.jobs.dataset.outcome import Outcome
-from pocket_batch.jobs.dataset.place import check_space, held, planned_here, prune, put_plan
+from pocket_batch.jobs.dataset.outcome import FAILURES, Outcome
+from pocket_batch.jobs.dataset.place import (
+    check_space,
+    held,
+    planned_here,
+    prune,
+    put_plan,
+    refuse_foreign,
+)
 from pocket_batch.jobs.dataset.plan import DatasetPlan, Planner, plan_fingerprint
 from pocket_batch.jobs.dataset.record import DatasetRecord, identity_of, read_run, refuse_changes
 from pocket_batch.jobs.dataset.speakers import DatasetSpeakers, choose_speakers
@@ -70,6 +77,7 @@ def dry_run(job: DatasetJob, reporter: Reporter, should_stop: Stop = lambda: Fal
         PocketBatchError: whatever would stop the run at its start.
     """
     store = Store(job.output)
+    refuse_foreign(store)
     with opened_inputs(job.inputs) as (paths, inputs):
         speakers = choose_speakers(job.pipeline)
         speakers.fetch(reporter, should_stop)
@@ -201,7 +209,7 @@ class _Run:
         record.status = "done" if outcome.is_whole else "running"
         record.problem = self._problem(outcome)
         earlier = read_run(self._store)
-        if is_new or _has_changed(earlier, record):
+        if is_new or _has_changed(earlier, record) or not self._store.exists(FAILURES):
             outcome.write_failures(self._store)
             record.write(self._store)
         if self._job.prune and outcome.is_whole:

@@ -341,6 +341,9 @@ def test_a_folder_of_others_and_unknown_names_are_refused(
     assert make(corpus_file, output="photos") == 5
     assert make(corpus_file, "--shard", "3/3") == 2
     assert make(corpus_file, "--voices-per-text", "2") == 2
+    assert make(corpus_file, "--dry-run", output="photos") == 5
+    assert make(corpus_file, "--text-column", "text") == 2
+    assert make(tmp_path / "photos" / "*.jpg") == 2
     table = write(tmp_path / "t.csv", ["sentence,who", "Hello there you.,tone"])
     assert make(table, "--voice-column", "whom") == 2
     assert "Did you mean `who`?" in capsys.readouterr().err
