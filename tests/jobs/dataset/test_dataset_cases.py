@@ -380,3 +380,27 @@ def test_a_bucket_holds_a_set_as_a_folder_does(s3: str, corpus_file: Path, tmp_p
         assert main(["export", source, *options]) == 0
         assert main(["validate", source]) == 0
     assert units_of(tmp_path / "a") == units_of(tmp_path / "b")
+
+
+def test_ids_with_dots_and_reserved_endings_stay_apart_in_tar_files(
+    make: Run, tmp_path: Path
+) -> None:
+    """Cases 4 and 5."""
+    webdataset = pytest.importorskip("webdataset")
+    names = ("v1.5_0", "v1.5_1", "x-sub1", "x-sub2")
+    rows = [{"id": name, "text": f"The text of {name}."} for name in names]
+    source = write(tmp_path / "c.jsonl", [json.dumps(row) for row in rows])
+    assert (
+        make(source, "--split", "1,0,0", "--export", "webdataset", "--export", "nemo-tarred") == 0
+    )
+    exports = tmp_path / "set" / "exports"
+    tar = str(exports / "webdataset" / "train-000000.tar")
+    samples = list(webdataset.WebDataset([tar], shardshuffle=False))
+    assert {json.loads(s["json"])["source_id"]: s["txt"].decode() for s in samples} == {
+        name: f"The text of {name}." for name in names
+    }
+    lines = lines_of(exports / "nemo-tarred" / "train" / "tarred_audio_manifest.json")
+    paths = [Path(str(line["audio_filepath"])) for line in lines]
+    assert len(paths) == 4
+    assert not any("." in path.stem or "-sub" in path.stem[-5:] for path in paths)
+    assert datasets.validate(tmp_path / "set") == []
