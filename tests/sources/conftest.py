@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from pocket_batch.rows import CorpusReject, CorpusRow
+from pocket_batch.settings import CorpusSettings
+from pocket_batch.sources.corpus import read_corpus
+
 CONTAINER = (
     '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles>'
     '<rootfile full-path="OEBPS/content.opf" media-type="application/oebps-package+xml"/>'
@@ -117,3 +121,15 @@ def write_epub(
         for name, content in (files | (members or {})).items():
             archive.writestr(name, content)
     return path
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., list[CorpusRow | CorpusReject]]:
+    """Writes a file and reads it as a corpus; keywords are those of `CorpusSettings`."""
+
+    def read_data(name: str, data: str | bytes, **wanted: object) -> list[CorpusRow | CorpusReject]:
+        path = tmp_path / name
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return list(read_corpus([path], CorpusSettings(**wanted)))  # type: ignore[arg-type]
+
+    return read_data

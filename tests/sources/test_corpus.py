@@ -20,18 +20,6 @@ Item = CorpusRow | CorpusReject
 Read = Callable[..., list[Item]]
 
 
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    """Writes a file and reads it as a corpus; keywords are those of `CorpusSettings`."""
-
-    def read_data(name: str, data: str | bytes, **wanted: object) -> list[Item]:
-        path = tmp_path / name
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
-        return list(read_corpus([path], CorpusSettings(**wanted)))  # type: ignore[arg-type]
-
-    return read_data
-
-
 def shown(items: list[Item]) -> list[str]:
     """Texts, and for rejects the line and the reason."""
     return [
