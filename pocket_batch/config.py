@@ -1,20 +1,21 @@
 """The settings of a run: YAML files, overrides, and the checked dataclasses made of them.
 
-Nothing else in the package reads YAML. The classes are plain frozen dataclasses; pydantic checks
-them when a file is read, so that importing this module stays cheap.
+The classes are plain frozen dataclasses; pydantic checks them when a file is read, so that
+importing this module stays cheap.
 """
 
 import difflib
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from pocket_batch.data import Voice
 from pocket_batch.errors import UsageError
+from pocket_batch.job_settings import JobSettings
 from pocket_batch.ranges import ranges_of
 from pocket_batch.settings import AudiobookPipeline, Casting, DatasetPipeline
+from pocket_batch.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -30,8 +31,11 @@ _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # keys, as pydant
 T = TypeVar("T")
 P = TypeVar("P", AudiobookPipeline, DatasetPipeline)
 
-# What the YAML reader lets through for dates, numbers and nesting that make no sense.
-_BAD_SCALARS = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+SCHEMAS: dict[str, type[Any]] = {
+    "job": JobSettings,
+    "audiobook": AudiobookPipeline,
+    "dataset": DatasetPipeline,
+}
 
 
 def load_pipeline(path: Path | None, overrides: dict[str, Any]) -> AudiobookPipeline:
@@ -59,31 +63,13 @@ def load_dataset_pipeline(path: Path | None, overrides: dict[str, Any]) -> Datas
 
 
 def _load(kind: type[P], file: Path, named: Path | None, overrides: dict[str, Any]) -> P:
-    raw = _read_yaml(file)
+    raw = read_yaml(file)
     for dotted, value in overrides.items():
         _override(raw, dotted, value)
     origin = str(named or "settings")
     settings = _checked(kind, raw, origin)
     _check_ranges(settings, origin, overrides)
     return settings
-
-
-def parse_assignment(text: str) -> tuple[str, Any]:
-    """`write.format=mp3` -> `("write.format", "mp3")`; the value is read as YAML.
-
-    Raises:
-        UsageError: there is no `=`.
-    """
-    import yaml
-
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise UsageError(f"--set wants KEY=VALUE, such as write.format=mp3, not `{text:.60}`.")
-    try:
-        return key.strip(), yaml.safe_load(value)
-    except (yaml.YAMLError, *_BAD_SCALARS) as error:
-        reason = " ".join(str(error).split())
-        raise UsageError(f"--set {key}: the value `{value:.60}` is not YAML ({reason}).") from error
 
 
 def load_voices(extra_folder: Path | None = None) -> tuple[dict[str, Voice], list[str]]:
@@ -97,7 +83,7 @@ def load_voices(extra_folder: Path | None = None) -> tuple[dict[str, Voice], lis
     for folder in (shipped("voices"), extra_folder or user_folder() / "voices"):
         for path in sorted(folder.glob("*.yaml")) if os.access(folder, os.R_OK | os.X_OK) else ():
             try:
-                voice = _checked(Voice, _read_yaml(path), str(path))
+                voice = _checked(Voice, read_yaml(path), str(path))
                 voices[voice.name] = voice
             except UsageError as error:
                 problems.append(str(error))
@@ -140,7 +126,36 @@ def read_settings(path: Path, kind: type[T]) -> T:
     Raises:
         UsageError: the file is missing or not YAML, a key is unknown or a value does not fit.
     """
-    return _checked(kind, _read_yaml(path), str(path))
+    return _checked(kind, read_yaml(path), str(path))
+
+
+def load_job(path: Path) -> JobSettings:
+    """Read a job file.
+
+    Raises:
+        UsageError: as `read_settings`, or a value makes no sense.
+    """
+    job = read_settings(path, JobSettings)
+    hours, health = job.max_hours, job.health
+    positive = {
+        "max_hours": 1.0 if hours is None else hours,
+        "health.warn_growth_mb_per_h": health.warn_growth_mb_per_h,
+        "health.recycle_growth_mb_per_h": health.recycle_growth_mb_per_h,
+        "health.silent_s": health.silent_s,
+    }
+    for name, value in positive.items():
+        if not value > 0:
+            raise UsageError(f"{path}: `{name}` is {value}; it must be more than 0.")
+    return job
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """The JSON Schema of a kind of YAML file, a key of `SCHEMAS`, for editors."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    found: Any = _forbid_extra(SCHEMAS[kind], ConfigDict(extra="forbid"))
+    schema = TypeAdapter(found).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def load_casting(path: Path) -> Casting:
@@ -149,86 +164,11 @@ def load_casting(path: Path) -> Casting:
     Raises:
         UsageError: as `read_settings`.
     """
-    raw = _read_yaml(path)
+    raw = read_yaml(path)
     cast = raw.get("cast")
     if isinstance(cast, dict):
         raw["cast"] = {k: {"voice": v} if isinstance(v, str) else v for k, v in cast.items()}
     return _checked(Casting, raw, str(path))
-
-
-@dataclass(frozen=True, slots=True)
-class YamlNode:
-    """A value of a YAML file as written: nothing is taken for a number, a date or a truth value.
-
-    `line` counts from 1. `text`, `items` of a list or `pairs` of a map is set, or none of them.
-    """
-
-    line: int
-    text: str | None = None
-    items: "tuple[YamlNode, ...] | None" = None
-    pairs: "tuple[tuple[YamlNode, YamlNode], ...] | None" = None
-
-
-def read_words(path: Path) -> YamlNode:
-    """Read a YAML file of words: `no`, `1984` and `12:30` stay what they are.
-
-    Raises:
-        UsageError: the file is missing or not YAML, or has aliases.
-    """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return _parsed(path, lambda text: _node(yaml.compose(text, Loader=loader), set()))
-
-
-def _node(node: Any, seen: set[int]) -> YamlNode:
-    if node is None:
-        return YamlNode(1)
-    if id(node) in seen:  # a file of ten lines could stand for a million words
-        raise ValueError(f"line {node.start_mark.line + 1} has an alias (*name), not read here")
-    seen.add(id(node))
-    line = node.start_mark.line + 1
-    if node.id == "mapping":
-        return YamlNode(line, pairs=tuple((_node(k, seen), _node(v, seen)) for k, v in node.value))
-    if node.id == "sequence":
-        return YamlNode(line, items=tuple(_node(item, seen) for item in node.value))
-    return YamlNode(line, text=node.value if node.value or node.style else None)
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    raw = _parsed(path, _with_keys_once)
-    if not isinstance(raw, dict):
-        raise UsageError(f"{path.name}: expected settings, one `key: value` a line, found none.")
-    return raw
-
-
-def _with_keys_once(text: str) -> Any:
-    """What YAML says. Of equal keys it would silently take the last: they are an error."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        def compose_mapping_node(self, anchor: Any) -> Any:
-            node, known = super().compose_mapping_node(anchor), set()
-            for key in (key for key, _ in node.value if key.id == "scalar"):
-                if key.value in known:
-                    raise ValueError(f"line {key.start_mark.line + 1} has `{key.value}` again")
-                known.add(key.value)
-            return node
-
-    return yaml.load(text, Loader)
-
-
-def _parsed(path: Path, parse: Callable[[str], T]) -> T:
-    """What a parser of YAML makes of a file."""
-    import yaml
-
-    try:
-        return parse(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror}).") from error
-    except (yaml.YAMLError, *_BAD_SCALARS) as error:
-        reason = " ".join(str(error).split())
-        raise UsageError(f"{path}: not valid YAML ({reason}).") from error
 
 
 def _override(raw: dict[str, Any], dotted: str, value: Any) -> None:

@@ -8,9 +8,9 @@ from pocket_batch.config import (
     load_casting,
     load_pipeline,
     load_voices,
-    parse_assignment,
 )
 from pocket_batch.errors import UsageError
+from pocket_batch.yaml_files import parse_assignment
 
 
 def test_the_shipped_pipeline_holds_the_defaults_people_want() -> None:

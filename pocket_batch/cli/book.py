@@ -4,10 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pocket_batch.config import load_pipeline, parse_assignment
+from pocket_batch.config import load_pipeline
 from pocket_batch.data import Choices, Cover
 from pocket_batch.errors import InputError, UsageError
 from pocket_batch.settings import AudiobookPipeline
+from pocket_batch.yaml_files import parse_assignment
 
 MAX_CHAPTERS = 100_000
 

@@ -146,7 +146,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _pipeline(args: argparse.Namespace) -> DatasetPipeline:
     """The pipeline file with the options."""
-    from pocket_batch.config import load_dataset_pipeline, parse_assignment
+    from pocket_batch.config import load_dataset_pipeline
+    from pocket_batch.yaml_files import parse_assignment
 
     options = _options(args) | executor_overrides(args)
     assigned = dict(parse_assignment(text) for text in args.set)

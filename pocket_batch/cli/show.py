@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from pocket_batch.executors.health import WorkerHealth
 from pocket_batch.jobs.progress import Download, Level, Progress, Reporter
 from pocket_batch.jobs.words import duration, size
 
@@ -47,6 +48,9 @@ class JsonReporter:
         """Print the snapshot."""
         self._print_snapshot("downloading", snapshot)
 
+    def health(self, workers: tuple[WorkerHealth, ...]) -> None:
+        """Nothing: `status.json` has it."""
+
     def _print_snapshot(self, event: str, snapshot: Progress | Download) -> None:
         if not self._quiet:
             values = {name: getattr(snapshot, name) for name in snapshot.__slots__}
@@ -79,6 +83,9 @@ class PlainReporter:
     def download(self, snapshot: Download) -> None:
         """Likewise."""
         self._now_and_then(_download_parts(snapshot))
+
+    def health(self, workers: tuple[WorkerHealth, ...]) -> None:
+        """Nothing: what is wrong comes as a note."""
 
     def _now_and_then(self, parts: list[str]) -> None:
         now = time.monotonic()
@@ -119,6 +126,9 @@ class RichReporter:
     def download(self, snapshot: Download) -> None:
         """Move the bar."""
         self._show(_download_share(snapshot), _download_parts(snapshot))
+
+    def health(self, workers: tuple[WorkerHealth, ...]) -> None:
+        """Nothing: what is wrong comes as a note."""
 
     def _show(self, share: float, parts: list[str]) -> None:
         from rich.text import Text

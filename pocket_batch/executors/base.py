@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError
+from pocket_batch.executors.health import WorkerHealth
 from pocket_batch.manifest import content_key
 from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
 from pocket_batch.stages.synthesize import Spoken as Spoken
@@ -39,13 +40,22 @@ class WorkerSpec:
     units: UnitSpec | None = None
 
 
+def never_late(seconds: float) -> bool:
+    """There is no deadline."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How many workers to start, where, and the limits of one call.
 
     `num_workers` of None means as many as fit. `address` is that of a Ray cluster to join, empty
     for one of our own. `start_timeout_s` bounds the start barrier, `item_timeout_s` the wall time
-    of one item (for a call of several items, see `RetryQueue.limit_s`).
+    of one item (for a call of several items, see `RetryQueue.limit_s`). `is_late(seconds)` tells
+    that work of so many seconds would not end before the deadline: then none is started any more.
+    A worker whose memory grows faster than `warn_growth_mb_per_h` is told of, faster than
+    `recycle_growth_mb_per_h` replaced after its item; one that gave no sign of life for `silent_s`
+    is told of.
     """
 
     spec: WorkerSpec
@@ -53,18 +63,26 @@ class Plan:
     address: str = ""
     start_timeout_s: float = 120.0
     item_timeout_s: float = 120.0
+    is_late: Callable[[float], bool] = never_late
+    warn_growth_mb_per_h: float = 100.0
+    recycle_growth_mb_per_h: float = 500.0
+    silent_s: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerEvent:
     """A change among the workers, for progress and logs; `detail` is a sentence.
 
-    `working` comes about once a second without a change, from the main thread like all others.
+    `working` comes about once a second without a change, from the main thread like all others;
+    it has the `health` of all workers. `health` warns of one of them.
     """
 
-    kind: Literal["starting", "ready", "working", "crashed", "timeout", "lost"]
+    kind: Literal[
+        "starting", "ready", "working", "crashed", "timeout", "lost", "recycled", "health"
+    ]
     num_workers: int
     detail: str
+    health: tuple[WorkerHealth, ...] = ()
 
 
 class Executor(Protocol):

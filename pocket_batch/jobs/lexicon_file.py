@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pocket_batch.bcp47 import TAG
-from pocket_batch.config import YamlNode, nearest, read_words
+from pocket_batch.config import nearest
 from pocket_batch.data import Respelling
 from pocket_batch.errors import UsageError
 from pocket_batch.text.respell import compiled
+from pocket_batch.yaml_files import YamlNode, read_words
 
 SUFFIXES = (".yaml", ".yml", ".csv", ".tsv")
 MAX_BYTES = 64_000_000

@@ -141,6 +141,7 @@ def tell_resume(reporter: Reporter, num_done: int, total: int) -> None:
 def tell_worker(reporter: Reporter, event: WorkerEvent) -> None:
     """A worker came or went."""
     if event.kind == "working":
+        reporter.health(event.health)
         return
     level: Level = "info" if event.kind in ("starting", "ready") else "warning"
     reporter.note(f"worker_{event.kind}", event.detail, level, num_workers=event.num_workers)

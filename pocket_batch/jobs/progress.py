@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from pocket_batch.data import ScriptChapter
+from pocket_batch.executors.health import WorkerHealth
 from pocket_batch.jobs.words import size
 
 Level = Literal["info", "warning"]
@@ -16,7 +17,7 @@ class Progress:
     """A snapshot. `phase` is `speaking` or `encoding`; audio and times are seconds.
 
     `audio_s` is what is done of `total_audio_s` (an estimate while speaking); `x_realtime` and
-    `eta_s` are 0 until something is known.
+    `eta_s` are 0 until something is known. `first_audio_s` is how long the first audio took to come.
     """
 
     phase: str
@@ -30,6 +31,7 @@ class Progress:
     x_realtime: float
     eta_s: float
     num_workers: int
+    first_audio_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class Reporter(Protocol):
         """Likewise, while a model or a voice is downloaded."""
         ...
 
+    def health(self, workers: tuple[WorkerHealth, ...]) -> None:
+        """How all workers are, about once a second."""
+        ...
+
 
 class Silent:
     """A reporter that shows nothing, for library use and tests."""
@@ -68,6 +74,9 @@ class Silent:
         """Show nothing."""
 
     def download(self, snapshot: Download) -> None:
+        """Show nothing."""
+
+    def health(self, workers: tuple[WorkerHealth, ...]) -> None:
         """Show nothing."""
 
 
@@ -106,6 +115,7 @@ class Meter:
         self._shown = 0.0
         self._done = 0
         self._audio_s = 0.0
+        self._first_audio_s = 0.0
         self.num_workers = 0
         self.chapters_done = 0
         self.num_chapters = 0
@@ -116,6 +126,8 @@ class Meter:
         self._done += items
         self._audio_s += audio_s
         now = time.monotonic()
+        if audio_s and not self._first_audio_s:
+            self._first_audio_s = now - self._started
         if now - self._shown >= self._interval_s:
             self._shown = now
             self._reporter.progress(self.snapshot())
@@ -144,6 +156,7 @@ class Meter:
             x_realtime=rate,
             eta_s=left / rate if rate else 0.0,
             num_workers=self.num_workers,
+            first_audio_s=self._first_audio_s,
         )
 
 
