@@ -1,15 +1,12 @@
-"""Manifests (JSON Lines), atomic files, content keys, and the work folder that holds them.
+"""Manifests (JSON Lines), atomic files, and content keys.
 
 A manifest is appended a line at a time and flushed, so that a killed process loses at most the
 line it was writing; a torn last line is dropped on reading.
 """
 
-import fcntl
 import hashlib
 import json
 import os
-import shutil
-import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -17,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, get_type_hints
 
-from pocket_batch.errors import InputError, LockedError, OutputError, writing
+from pocket_batch.errors import InputError, writing
 
 T = TypeVar("T")
 
@@ -144,87 +141,3 @@ class Manifest(Generic[T]):
             while size and (file.seek(size - 1), file.read(1))[1] != b"\n":
                 size -= 1
             file.truncate(size)
-
-
-class WorkFolder:
-    """The folder beside the output that makes every run resumable. One run holds it at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock: Any = None
-
-    def file(self, name: str) -> Path:
-        """A file of the work folder by name, such as `segments.jsonl`."""
-        return self.path / name
-
-    def audio(self, key: str) -> Path:
-        """Where the FLAC of an utterance lies."""
-        return self.path / "audio" / key[:2] / f"{key}.flac"
-
-    def store_audio(self, key: str, flac: bytes) -> None:
-        """Write the FLAC of an utterance atomically."""
-        path = self.audio(key)
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, flac)
-
-    def acquire(self) -> None:
-        """Make the folder and take its lock, which the kernel frees when this process dies.
-
-        Raises:
-            LockedError: another run holds it.
-            OutputError: the folder cannot be made or written, or it holds files of others.
-        """
-        if self.path.is_dir() and any(self.path.iterdir()) and not self.file("lock").is_file():
-            raise OutputError(
-                f"{self.path} is not a work folder of this program, and not empty. "
-                "Name another one with --work."
-            )
-        with writing(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = self.file("lock").open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._lock.seek(0)
-            owner = self._lock.read().strip() or "another process"
-            raise LockedError(
-                f"{self.path}: in use by {owner}. Wait for it, or choose another with --work."
-            ) from error
-        self._lock.truncate(0)
-        self._lock.write(f"process {os.getpid()} on {socket.gethostname()}")
-        self._lock.flush()
-
-    def release(self) -> None:
-        """Give the lock back."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
-    def clear(self) -> None:
-        """Remove what earlier runs left, for --fresh; the lock stays held."""
-        for path in self.path.iterdir() if self.path.is_dir() else ():
-            if path.name in WORK_FILES:
-                with writing(path):
-                    _remove(path)
-
-
-def _remove(path: Path) -> None:
-    """Remove a file, a link, or a folder with what is in it."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
-WORK_FILES = (
-    "audio",
-    "book.json",
-    "dropped.jsonl",
-    "segments.jsonl",
-    "utterances.jsonl",
-    "checks.jsonl",
-    "failures.jsonl",
-    "chapters.jsonl",
-    "run.json",
-)

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from pocket_batch.data import Dropped
 from pocket_batch.errors import InputError, LockedError, OutputError
-from pocket_batch.manifest import (
-    Manifest,
-    WorkFolder,
-    content_key,
-    request_seed,
-    write_atomic,
-)
+from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
+from pocket_batch.work_folder import WorkFolder
 
 ITEMS = [Dropped("a.xhtml:1", "note", "eins"), Dropped("b.xhtml:2", "index", "zwei\nDrei „vier“")]
 

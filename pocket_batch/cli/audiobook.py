@@ -32,8 +32,10 @@ from pocket_batch.cli.book import (
 from pocket_batch.cli.book import parse_chapters as parse_chapters
 from pocket_batch.cli.reading import add_reading_arguments, reading_overrides
 from pocket_batch.cli.running import (
+    add_deadline_arguments,
     add_executor_arguments,
     add_log_arguments,
+    deadline_of,
     executor_overrides,
     stop_signals,
 )
@@ -79,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("how it is run")
     add_executor_arguments(run)
+    add_deadline_arguments(run)
     run.add_argument("--work", type=Path, metavar="DIR", help="work folder (default: OUTPUT.work)")
     run.add_argument("--resume", action="store_true", help="go on where it was (always so)")
     run.add_argument("--fresh", action="store_true", help="throw earlier work away first")
@@ -90,6 +93,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the audiobook the arguments ask for."""
+    from pocket_batch.executors.base import Limits
     from pocket_batch.jobs.audiobook import AudiobookJob, dry_run, run_audiobook
     from pocket_batch.sources.base import check_source
 
@@ -103,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     work = args.work or _work(args.book, args.output, output, pipeline)
     if work.resolve() == output.resolve():
         raise UsageError(f"--work and -o are both {output}. Give the work folder another name.")
+    deadline = deadline_of(args)
     job = AudiobookJob(
         source=args.book,
         output=output,
@@ -112,6 +117,7 @@ def run(args: argparse.Namespace) -> int:
         fresh=args.fresh,
         overwrite=args.overwrite,
         command=("pocket-batch", *sys.argv[1:]),
+        limits=Limits(is_late=deadline.is_late),
     )
     if args.fresh and args.resume:
         raise UsageError("--fresh throws earlier work away, --resume goes on with it: give one.")
@@ -119,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         if args.dry_run:
             dry_run(job, reporter)
         else:
-            run_audiobook(job, reporter, stopped.is_set)
+            run_audiobook(job, reporter, deadline.stops(stopped.is_set))
     return 0
 
 

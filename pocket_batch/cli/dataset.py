@@ -21,8 +21,10 @@ from typing import Any
 
 from pocket_batch.cli.book import add_setting_arguments
 from pocket_batch.cli.running import (
+    add_deadline_arguments,
     add_executor_arguments,
     add_log_arguments,
+    deadline_of,
     executor_overrides,
     stop_signals,
 )
@@ -42,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_quality_arguments(parser)
     run = parser.add_argument_group("how it is run")
     add_executor_arguments(run)
+    add_deadline_arguments(run)
     run.add_argument(
         "--shard", metavar="I/N", help="only part I of N, from 0: for job arrays without Ray"
     )
@@ -117,6 +120,7 @@ def _add_quality_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the data set the arguments ask for."""
+    from pocket_batch.executors.base import Limits
     from pocket_batch.jobs.dataset.export import export_dataset, tell_export
     from pocket_batch.jobs.dataset.job import DatasetJob
     from pocket_batch.jobs.dataset.run import dry_run, run_dataset
@@ -124,22 +128,25 @@ def run(args: argparse.Namespace) -> int:
 
     for name in args.export:
         check_format(name)
+    deadline = deadline_of(args)
     job = DatasetJob(
         inputs=tuple(args.corpus),
         output=args.output,
         pipeline=_pipeline(args),
-        shard=_shard(args.shard),
+        shard=shard_of(args.shard),
         new_run=args.new_run,
         prune=args.prune,
         command=("pocket-batch", *sys.argv[1:]),
+        limits=Limits(is_late=deadline.is_late),
     )
     with make_reporter(args.log_format, args.quiet) as reporter, stop_signals() as stopped:
+        should_stop = deadline.stops(stopped.is_set)
         if args.dry_run:
-            dry_run(job, reporter, stopped.is_set)
+            dry_run(job, reporter, should_stop)
             return 0
-        run_dataset(job, reporter, stopped.is_set)
+        run_dataset(job, reporter, should_stop)
         for name in args.export:
-            found = export_dataset(job.output, name, None, None, reporter, stopped.is_set)
+            found = export_dataset(job.output, name, None, None, reporter, should_stop)
             tell_export(reporter, name, found)
     return 0
 
@@ -208,8 +215,12 @@ def _per_text(text: str | None) -> int | None:
         raise UsageError(f"--voices-per-text wants a number or `all`, not `{text:.60}`.") from error
 
 
-def _shard(text: str | None) -> tuple[int, int] | None:
-    """`3/16` -> (3, 16)."""
+def shard_of(text: str | None) -> tuple[int, int] | None:
+    """`3/16` -> (3, 16).
+
+    Raises:
+        UsageError: it is not a part of so many.
+    """
     if text is None:
         return None
     part, slash, whole = text.partition("/")

@@ -21,17 +21,22 @@ COMMANDS = {
     "audiobook": "turn a book into an audiobook (the default: the word may be left out)",
     "script": "write what would be spoken to a file, a line an utterance, to edit and speak",
     "dataset": "turn a corpus of texts into a speech data set",
+    "run": "work through job files: many books and data sets as one queue, until a deadline",
+    "status": "show how a run goes or ended, from another terminal",
+    "schema": "print the JSON Schema of job and pipeline files",
     "export": "write a data set for a library: Hugging Face, NeMo, Lhotse, LJSpeech, WebDataset",
     "validate": "look at every clip of a data set or of an export",
     "augment": "add noise, rooms, codecs, speed and gain to a data set, the originals kept",
+    "schedule": "make the files with which systemd, cron, Slurm, Kubernetes or Ray runs a job",
     "inspect": "show what is in a book, its chapters, and what is left out",
     "voices": "list the voices and their licences, check, add, hear, export or remove one",
     "models": "list the models, download them, find and check their files",
+    "doctor": "say what is wrong with this machine, a job or a cluster, before a night",
     "bench": "measure the engine, alone or in turn with pocket-tts",
     "bench-pipeline": "measure everything but the engine on a made-up book",
 }
 
-GOES_ON = ("audiobook", "dataset", "models")  # the same command again takes up what was done
+GOES_ON = ("audiobook", "dataset", "models", "run")  # the same command again takes up what was done
 
 _USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
 

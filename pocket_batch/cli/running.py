@@ -6,11 +6,14 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pocket_batch.cli.show import FORMATS as LOG_FORMATS
 from pocket_batch.errors import UsageError
 from pocket_batch.settings import ExecutorName
+
+if TYPE_CHECKING:
+    from pocket_batch.jobs.deadline import Deadline
 
 
 def add_executor_arguments(group: "argparse._ArgumentGroup") -> None:
@@ -24,6 +27,25 @@ def add_executor_arguments(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--workers", metavar="N|auto", help="default: auto, as many as fit")
     group.add_argument("--cores-per-worker", type=int, metavar="N", help="default: 2")
     group.add_argument("--address", metavar="HOST:PORT", help="join this Ray cluster")
+
+
+def add_deadline_arguments(group: "argparse._ArgumentGroup") -> None:
+    """Declare the options of when to stop."""
+    group.add_argument(
+        "--deadline", metavar="HH:MM", help="stop in time, with all work saved (exit code 75)"
+    )
+    group.add_argument("--max-hours", type=float, metavar="N", help="likewise, N hours from now")
+
+
+def deadline_of(args: argparse.Namespace) -> "Deadline":
+    """Until when to work.
+
+    Raises:
+        UsageError: it makes no sense.
+    """
+    from pocket_batch.jobs.deadline import make_deadline
+
+    return make_deadline(args.deadline, args.max_hours)
 
 
 def add_log_arguments(group: "argparse._ArgumentGroup") -> None:

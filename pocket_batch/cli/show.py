@@ -73,7 +73,7 @@ class PlainReporter:
         """Print the text; warnings say that they are."""
         if level == "warning":
             _printed(f"Warning: {text}", sys.stderr)
-        elif not self._quiet:
+        elif text and not self._quiet:
             self._quiet |= not _printed(text, sys.stderr)
 
     def progress(self, snapshot: Progress) -> None:
@@ -116,7 +116,7 @@ class RichReporter:
         """Print the text above the live line."""
         if level == "warning":
             self._console.print(f"Warning: {text}", style="yellow", markup=False)
-        elif not self._quiet:
+        elif text and not self._quiet:
             self._console.print(text, markup=False)
 
     def progress(self, snapshot: Progress) -> None:
@@ -184,6 +184,7 @@ def _parts(p: Progress) -> list[str]:
         f"{p.phase.capitalize()} {percent:3.0f} %",
         f"{duration(p.audio_s)} of audio" if p.audio_s else "",
         f"{p.x_realtime:.{int(p.x_realtime < 2)}f}x real time" if p.audio_s else "",
+        f"{p.books_done}/{p.num_books} books" if p.num_books else "",
         f"{p.chapters_done}/{p.num_chapters} chapters" if speaking and p.num_chapters else "",
         f"{p.done:,}/{p.total:,} segments" if speaking else "",
         f"{p.num_workers} worker{'s' * (p.num_workers != 1)}" if p.num_workers else "",

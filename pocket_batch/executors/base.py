@@ -1,14 +1,14 @@
 """The protocol of an executor, what it returns, and the table of executors."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Literal, Protocol
 
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.errors import ModelUnavailableError
-from pocket_batch.executors.health import WorkerHealth
+from pocket_batch.executors.health import GROWTH_SPAN_S, WorkerHealth
 from pocket_batch.manifest import content_key
 from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
 from pocket_batch.stages.synthesize import Spoken as Spoken
@@ -46,16 +46,29 @@ def never_late(seconds: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Until when work is started, and what workers may do.
+
+    `is_late(seconds)` tells that work of so many seconds would not end before the deadline: then
+    none is started any more. A worker whose memory grows faster than `warn_growth_mb_per_h` is told
+    of, faster than `recycle_growth_mb_per_h` replaced after its item; both over `growth_span_s` at
+    least. One that gave no sign of life for `silent_s` is told of.
+    """
+
+    is_late: Callable[[float], bool] = never_late
+    warn_growth_mb_per_h: float = 100.0
+    recycle_growth_mb_per_h: float = 500.0
+    growth_span_s: float = GROWTH_SPAN_S
+    silent_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """How many workers to start, where, and the limits of one call.
 
     `num_workers` of None means as many as fit. `address` is that of a Ray cluster to join, empty
     for one of our own. `start_timeout_s` bounds the start barrier, `item_timeout_s` the wall time
-    of one item (for a call of several items, see `RetryQueue.limit_s`). `is_late(seconds)` tells
-    that work of so many seconds would not end before the deadline: then none is started any more.
-    A worker whose memory grows faster than `warn_growth_mb_per_h` is told of, faster than
-    `recycle_growth_mb_per_h` replaced after its item; one that gave no sign of life for `silent_s`
-    is told of.
+    of one item (for a call of several items, see `RetryQueue.limit_s`).
     """
 
     spec: WorkerSpec
@@ -63,10 +76,7 @@ class Plan:
     address: str = ""
     start_timeout_s: float = 120.0
     item_timeout_s: float = 120.0
-    is_late: Callable[[float], bool] = never_late
-    warn_growth_mb_per_h: float = 100.0
-    recycle_growth_mb_per_h: float = 500.0
-    silent_s: float = 60.0
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,9 @@ class Executor(Protocol):
 
     They are consumed lazily, a window at a time, longest first within the window. When
     `should_stop()` turns true nothing new is started, what is in flight is returned if it ends
-    within two seconds, and the iterator ends. Closing the iterator frees all workers.
+    within two seconds, and the iterator ends. When the deadline of the plan is near nothing new is
+    started either, all that is in flight is returned, and the iterator ends. Closing the iterator
+    frees all workers.
     """
 
     def run(

@@ -33,6 +33,14 @@ class Cluster(Protocol):
         """Ask a worker for the results of some items."""
         ...
 
+    def call_vitals(self, worker: Any) -> Any:
+        """Ask a worker how it is, beside what it does; the value of the reply is `Vitals`."""
+        ...
+
+    def capacity(self) -> int:
+        """How many workers there is room for, those that are there included."""
+        ...
+
     def ask_to_stop(self, worker: Any) -> None:
         """Let a worker leave its units as they are, so that their logs do not tell of a death."""
         ...

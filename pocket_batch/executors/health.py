@@ -9,7 +9,8 @@ from typing import Literal
 
 from pocket_batch.executors.cores import PROC
 
-MIN_SPAN_S = 300.0  # memory grows while an engine warms up; before that nothing is said of it
+GROWTH_SPAN_S = 300.0  # memory comes and goes: less says nothing of an hour
+WARM_UP_S = 60.0  # an engine takes more with the first long texts
 MB = 1_000_000.0
 WorkerState = Literal["starting", "idle", "busy", "recycling"]
 
@@ -82,29 +83,28 @@ class History:
     num_recycled: int = 0
     last: Vitals | None = None
     cpu_cores: float = 0.0
-    _first: Vitals | None = None  # of its present process
+    _first: Vitals | None = None  # of its present process, once warm
     _first_at: float = 0.0
+    _started: float = 0.0
+    _looked: float = 0.0
 
     def see(self, vitals: Vitals, now: float | None = None) -> None:
         """Take down a sign of life."""
         now = time.monotonic() if now is None else now
-        if self._first is None or self._first.pid != vitals.pid:
+        if self.last is None or self.last.pid != vitals.pid:
+            self._first, self._started = None, now
+        elif now > self._looked:
+            self.cpu_cores = max(0.0, vitals.cpu_s - self.last.cpu_s) / (now - self._looked)
+        if self._first is None and now - self._started >= WARM_UP_S:
             self._first, self._first_at = vitals, now
-        elif self.last is not None and now > self.seen:
-            self.cpu_cores = max(0.0, vitals.cpu_s - self.last.cpu_s) / (now - self.seen)
-        self.last, self.seen = vitals, now
+        self.last, self.seen, self._looked = vitals, now, now
 
-    def start_anew(self) -> None:
-        """Forget the memory of a process that is gone."""
-        self._first = None
-        self.seen = time.monotonic()
-
-    def growth_mb_per_h(self, min_span_s: float = MIN_SPAN_S) -> float:
-        """How fast the memory of the present process grows; 0 while it is young."""
-        if self._first is None or self.last is None or self.seen - self._first_at < min_span_s:
+    def growth_mb_per_h(self, span_s: float = GROWTH_SPAN_S) -> float:
+        """How fast the memory of the present process grows; 0 until it was seen so long, warm."""
+        if self._first is None or self.last is None or self._looked - self._first_at < span_s:
             return 0.0
         grown = (self.last.rss_bytes - self._first.rss_bytes) / MB
-        return grown * 3600 / (self.seen - self._first_at)
+        return grown * 3600 / (self._looked - self._first_at)
 
     def health(self, state: WorkerState) -> WorkerHealth:
         """What there is to tell now."""

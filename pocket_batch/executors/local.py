@@ -8,13 +8,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, cast
 
 from pocket_batch.data import Request
-from pocket_batch.executors.base import Plan, Result, Work, WorkerEvent, make_stage
+from pocket_batch.executors.base import Plan, Result, Spoken, Work, WorkerEvent, make_stage
 from pocket_batch.executors.cores import check_workers, cores_per_worker, usable_cores
+from pocket_batch.executors.health import History, own_vitals
 from pocket_batch.executors.queue import longest_first
+from pocket_batch.executors.workers import audio_s
 
 WORKING_S = 1.0
 
@@ -24,6 +26,7 @@ class LocalExecutor:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self._history = History(1)
 
     def run(
         self,
@@ -39,13 +42,21 @@ class LocalExecutor:
             return
         spec = replace(self.plan.spec, num_cores=self._num_threads())
         on_event(WorkerEvent("starting", 0, "Loading the voice."))
-        stage: Any = make_stage(spec, _telling(should_stop, on_event))
+        self._history = History(1)
+        is_stopped = self._telling(should_stop, on_event)
+        stage: Any = make_stage(spec, is_stopped)
         cores = f"{spec.num_cores} core{'s' * (spec.num_cores != 1)}"
         on_event(WorkerEvent("ready", 1, f"Speaking on {cores}."))
         # One stream: the engine reads on as it gets free, and is never empty between two calls.
-        for result in stage.run(chain((first,), source)):
+        slowest_s = 0.0
+        on_time = takewhile(lambda _: not self.plan.limits.is_late(slowest_s), source)
+        for result in stage.run(chain((first,), on_time)):
+            self._history.num_items += 1
+            self._history.audio_s += audio_s(result)
+            if isinstance(result, Spoken):
+                slowest_s = max(slowest_s, result.utterance.compute_s)
             yield result
-            if should_stop():
+            if is_stopped():
                 return
 
     def _num_threads(self) -> int:
@@ -60,19 +71,20 @@ class LocalExecutor:
         check_workers(self.plan.num_workers, cores)
         return cores * self.plan.num_workers
 
+    def _telling(
+        self, should_stop: Callable[[], bool], on_event: Callable[[WorkerEvent], None]
+    ) -> Callable[[], bool]:
+        """`should_stop`, which also tells about once a second that work goes on, and how."""
+        told = began = time.monotonic()
 
-def _telling(
-    should_stop: Callable[[], bool], on_event: Callable[[WorkerEvent], None]
-) -> Callable[[], bool]:
-    """`should_stop`, which also tells about once a second that work goes on."""
-    told = time.monotonic()
+        def asked() -> bool:
+            nonlocal told
+            is_main = threading.current_thread() is threading.main_thread()
+            if is_main and time.monotonic() - told >= WORKING_S:
+                told = time.monotonic()
+                self._history.busy_s = told - began
+                self._history.see(own_vitals())
+                on_event(WorkerEvent("working", 1, "", (self._history.health("busy"),)))
+            return should_stop()
 
-    def asked() -> bool:
-        nonlocal told
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and time.monotonic() - told >= WORKING_S:
-            told = time.monotonic()
-            on_event(WorkerEvent("working", 1, ""))
-        return should_stop()
-
-    return asked
+        return asked

@@ -8,17 +8,25 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pocket_batch.data import Failure
-from pocket_batch.errors import PocketBatchError, StoppedError, UsageError
+from pocket_batch.errors import PocketBatchError
 from pocket_batch.executors.base import Plan, Result, WorkerEvent
 from pocket_batch.executors.cluster import Cluster, Reply
 from pocket_batch.executors.queue import Loss, RetryQueue
 from pocket_batch.executors.unit_queue import UnitQueue
-from pocket_batch.executors.workers import FIRST_BACKOFF_S, LAST_BACKOFF_S, Call, Worker
+from pocket_batch.executors.watch import Watch
+from pocket_batch.executors.workers import (
+    FIRST_BACKOFF_S,
+    LAST_BACKOFF_S,
+    Call,
+    Worker,
+    no_worker_left,
+)
 from pocket_batch.rows import UnitFailure
 
 POLL_S = 0.2
 STOP_S = 2.0
 WORKING_S = 1.0
+GROW_S = 5.0  # between two looks for room that came later
 
 
 class Pool:
@@ -39,14 +47,26 @@ class Pool:
         self._last_error: PocketBatchError | None = None
         self._has_worked = False
         self._told = time.monotonic()
+        self._is_closing = False
+        self._capacity = cluster.capacity()
+        self._grown = time.monotonic()
+        self._num_started = 0
+        self._workers: list[Worker] = []
+        self._watch = Watch(cluster, plan.limits, lambda detail: self._event("health", detail))
         queue.num_workers = num_workers  # it reads as much as they need
-        num_workers = queue.num_workers = min(num_workers, queue.num_waiting())
-        deadline = time.monotonic() + plan.start_timeout_s
-        self._workers = [Worker(i + 1, cluster.start(), deadline) for i in range(num_workers)]
+        self._start_workers(min(num_workers, queue.num_waiting()))
+
+    def _start_workers(self, num_workers: int) -> None:
+        """Some more workers, which are not ready yet."""
+        deadline = time.monotonic() + self._plan.start_timeout_s
+        for _ in range(num_workers):
+            self._num_started += 1
+            self._workers.append(Worker(self._num_started, self._cluster.start(), deadline))
+        self._queue.num_workers = len(self._workers)
         self._event("starting", f"Starting {num_workers} worker{'s' * (num_workers != 1)}.")
 
     def run(self, should_stop: Callable[[], bool]) -> Iterator[Result]:
-        """Yield a result for each item of the queue, until stopped.
+        """Yield a result for each item of the queue, until stopped or until it is late.
 
         Raises:
             ModelUnavailableError: no worker could load the engine or a voice.
@@ -57,17 +77,31 @@ class Pool:
             if should_stop():
                 yield from self._drain()
                 return
+            self._use_new_room()
             self._start_due_workers()
             self._feed()
             self._kill_late_workers()
             yield from self._collect(POLL_S)
+            self._watch.look(self._workers)
             self._tell_working()
             self._release_suspects()
             yield from self._give_up_late_starts()
 
     def _is_done(self) -> bool:
         is_busy = any(worker.calls or worker.suspects for worker in self._workers)
-        return not is_busy and self._queue.is_empty()
+        return not is_busy and (self._is_closing or self._queue.is_empty())
+
+    def _use_new_room(self) -> None:
+        """Start workers on machines that joined the cluster since."""
+        now = time.monotonic()
+        if now - self._grown < GROW_S or self._is_closing:
+            return
+        self._grown = now
+        before, self._capacity = self._capacity, self._cluster.capacity()
+        wanted = self._plan.num_workers or self._capacity
+        more = min(wanted, self._capacity, self._queue.num_waiting()) - len(self._workers)
+        if self._capacity > before and more > 0:
+            self._start_workers(more)
 
     def _start_due_workers(self) -> None:
         now = time.monotonic()
@@ -80,8 +114,24 @@ class Pool:
         """Give work to ready workers, first to those with the least."""
         for depth in range(self._queue.feed.num_calls):
             for worker in self._workers:
-                if worker.is_ready and len(worker.calls) == depth:
+                if self._is_closing or not worker.is_ready or len(worker.calls) != depth:
+                    continue
+                if worker.is_recycling:
+                    self._recycle(worker)
+                else:
                     self._feed_one(worker)
+
+    def _recycle(self, worker: Worker) -> None:
+        """Give a worker that leaks memory a new process, once it has nothing to do."""
+        if worker.calls:
+            return
+        self._cluster.kill(worker.handle, restart=True)
+        worker.is_ready = worker.is_recycling = False
+        worker.deadline = time.monotonic() + self._plan.start_timeout_s
+        worker.history.num_recycled += 1
+        growth = self._plan.limits.recycle_growth_mb_per_h
+        detail = f"Worker {worker.number} took over {growth:g} MB more an hour: it starts anew."
+        self._event("recycled", detail)
 
     def _feed_one(self, worker: Worker) -> None:
         """One more call for a worker, unless it has its share of all that is left. Where calls run
@@ -93,9 +143,14 @@ class Pool:
             return
         if feed.is_shared and any(item.is_suspect for c in worker.calls for item in c.items):
             return
-        if items := self._queue.take(suspects=not feed.is_shared or not worker.calls):
-            worker.calls.append(Call(self._cluster.call_speak(worker.handle, items), items))
-            worker.start_calls(feed.num_running)
+        items: list[Any] = self._queue.take(suspects=not feed.is_shared or not worker.calls)
+        in_work = [item for call in worker.calls for item in call.items]
+        if items and self._plan.limits.is_late(self._queue.expected_s(in_work + items)):
+            self._queue.give_back(items)
+            self._is_closing = True
+        elif items:
+            call = Call(self._cluster.call_speak(worker.handle, items), items)
+            worker.add_call(call, feed.num_running)
 
     def _kill_late_workers(self) -> None:
         """End workers with a call that takes too long.
@@ -112,6 +167,7 @@ class Pool:
                 if now - call.since > limit_s:
                     self._mark_lost(worker)
                     worker.is_killed = True
+                    worker.history.num_crashes += 1
                     self._cluster.kill(worker.handle, restart=True)
                     self._event("timeout", f"Worker {worker.number} took over {limit_s:g} s.")
                     break
@@ -127,10 +183,14 @@ class Pool:
         owners = {worker.starting: (worker, None) for worker in self._workers if worker.starting}
         for worker in self._workers:
             owners.update({call.handle: (worker, call) for call in worker.calls})
+        looks = {worker.look: worker for worker in self._workers if worker.look is not None}
         if not owners:
             time.sleep(timeout_s / 4)
             return
-        for handle, reply in self._cluster.wait(list(owners), timeout_s):
+        for handle, reply in self._cluster.wait([*owners, *looks], timeout_s):
+            if handle in looks:
+                self._watch.on_look(looks[handle], reply)
+                continue
             worker, call = owners[handle]
             if call is None:
                 yield from self._on_started(worker, reply)
@@ -163,6 +223,7 @@ class Pool:
         if reply.error is not None:
             yield from self._queue.error(call.items, f"The worker failed: {reply.error}")
         else:
+            worker.answered(reply.value)
             if call.load and worker.is_ready:
                 self._queue.done(load, time.monotonic() - call.since)
             yield from reply.value
@@ -172,6 +233,7 @@ class Pool:
     def _on_lost(self, worker: Worker, call: Call) -> list[Failure | UnitFailure]:
         """Suspect what ran; a call that only waited is as good as before."""
         if worker.is_ready:
+            worker.history.num_crashes += 1
             self._event("crashed", f"Worker {worker.number} crashed and is started again.")
         self._mark_lost(worker)
         worker.deadline = time.monotonic() + self._plan.start_timeout_s
@@ -217,22 +279,11 @@ class Pool:
         self._workers.remove(worker)
         self._event("lost", f"Worker {worker.number} is given up: {reason}")
         if not self._workers:
-            raise self._no_worker_left(reason)
+            raise self._last_error or no_worker_left(
+                reason, self._has_worked, self._plan.spec.num_cores, self._cluster.resources()
+            )
         self._queue.num_workers = len(self._workers)
         return failures
-
-    def _no_worker_left(self, reason: str) -> PocketBatchError:
-        if self._last_error is not None:
-            return self._last_error
-        if self._has_worked:
-            return StoppedError(
-                f"All workers were lost, the last one because {reason}. What is done is saved; "
-                f"run the same command again."
-            )
-        return UsageError(
-            f"No worker could be started: {reason}. Each needs {self._plan.spec.num_cores} CPUs; "
-            f"there are {self._cluster.resources()}. Ask for fewer cores per worker, or more time."
-        )
 
     def _drain(self) -> Iterator[Result]:
         """Take what ends within two seconds."""
@@ -253,4 +304,5 @@ class Pool:
     def _event(self, kind: Any, detail: str) -> None:
         self._told = time.monotonic()
         num_ready = sum(worker.is_ready for worker in self._workers)
-        self._on_event(WorkerEvent(kind, num_ready, detail))
+        health = tuple(worker.health() for worker in self._workers) if kind == "working" else ()
+        self._on_event(WorkerEvent(kind, num_ready, detail, health))

@@ -194,6 +194,10 @@ class RetryQueue:
         expected_s = _num_characters(load) * self._slowest_s_per_character
         return max(limit_s, min(SLOW_FACTOR * expected_s, limit_s * len(load)))
 
+    def expected_s(self, load: list[Item[Request]]) -> float:
+        """How long a call may well take, 0 while nobody knows; `load` as for `limit_s`."""
+        return _num_characters(load) * (self._slowest_s_per_character or 0.0)
+
     def done(self, load: list[Item[Request]], elapsed_s: float) -> None:
         """Learn from a call that ended well how long calls take; `load` as for `limit_s`.
 

@@ -54,6 +54,10 @@ class UnitQueue:
         """No limit: a worker ends itself when nothing comes of its engine."""
         return math.inf
 
+    def expected_s(self, load: list[Item[UnitTask]]) -> float:
+        """Nothing: a unit that is stopped loses only the text in work."""
+        return 0.0
+
     def done(self, load: list[Item[UnitTask]], elapsed_s: float) -> None:
         """Learn nothing."""
 

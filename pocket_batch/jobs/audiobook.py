@@ -1,7 +1,7 @@
 """One book becomes one audiobook: the order of things, from the command to the finished file."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,13 +9,13 @@ from pathlib import Path
 from pocket_batch.data import Choices, Failure, Suspect, Utterance
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
-from pocket_batch.executors.base import Executor, WorkerEvent
+from pocket_batch.executors.base import Executor, Limits, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
 from pocket_batch.jobs.plan import AudiobookPlan, check_stages, plan_audiobook, save_plan
 from pocket_batch.jobs.preflight import check_encoder, check_output, check_space
 from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
-from pocket_batch.jobs.reading import is_script, open_reading
+from pocket_batch.jobs.reading import Reading, is_script, open_reading
 from pocket_batch.jobs.record import (
     RunRecord,
     describe_outputs,
@@ -24,14 +24,16 @@ from pocket_batch.jobs.record import (
     fingerprint,
 )
 from pocket_batch.jobs.speak import choose_executor, finished, remove_damaged, speak
+from pocket_batch.jobs.status import status_kept
 from pocket_batch.jobs.voice import Speaker, fetch, recording_warnings
-from pocket_batch.manifest import Manifest, WorkFolder
+from pocket_batch.manifest import Manifest
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import check_source
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Joiner, Master, Mastered
 from pocket_batch.stages.write import Write
+from pocket_batch.work_folder import WorkFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class AudiobookJob:
     fresh: bool = False
     overwrite: bool = False
     command: tuple[str, ...] = field(default=("pocket-batch",))
+    limits: Limits = field(default_factory=Limits)
+    replaces_own: bool = False  # what this work folder made, and nobody changed since
 
 
 def run_audiobook(
@@ -62,19 +66,55 @@ def run_audiobook(
     started = time.monotonic()
     reading = open_reading(job.source, job.choices, job.pipeline)
     messages.tell_reading(reporter, reading, job.source, job.pipeline)
+    prepared = prepare(job, reading, reporter, should_stop)
+    del reading  # its text
+    if prepared is None:
+        return
+    prepared.record.times_s["plan"] = time.monotonic() - started
+    work = prepared.work
+    try:
+        with status_kept(work.path, "audiobook", reporter) as told:
+            Making(prepared, told, should_stop).make()
+    finally:
+        work.release()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A book that is planned, in a work folder that this process holds until it is released."""
+
+    job: AudiobookJob
+    plan: AudiobookPlan
+    engine: Engine
+    work: WorkFolder
+    record: RunRecord
+
+
+def prepare(
+    job: AudiobookJob, reading: Reading, reporter: Reporter, should_stop: Callable[[], bool]
+) -> Prepared | None:
+    """Plan a book that was read, take its work folder and write the plan there.
+
+    Returns:
+        None when the output is there as it should be.
+
+    Raises:
+        PocketBatchError: whatever stands in the way; `PartialRunError` when the output is there
+            and lacks something that no other attempt would bring.
+    """
     speaker = reading.speaker
     fetch(speaker, reporter, should_stop)
     wanted = fingerprint(reading, job.pipeline, job.choices)
     work = WorkFolder(job.work)
-    earlier = earlier_result(work, job.output, wanted, job.overwrite, reading.is_script)
+    may_replace = job.replaces_own or reading.is_script
+    earlier = earlier_result(work, job.output, wanted, job.overwrite, may_replace)
     if earlier and earlier["status"] == "done" and not job.fresh:
         _tell_done(job.output, earlier["problem"], reporter)
-        return
+        return None
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
     check_voice(speaker, reporter)
     plan = plan_audiobook(job.source, reading, job.pipeline)
-    del reading  # its text
     messages.tell_plan(reporter, plan)
     work.acquire()
     try:
@@ -82,15 +122,15 @@ def run_audiobook(
             wanted, job.source, plan.book.id, job.pipeline, speaker, list(job.command), job.output
         )
         record.earlier = earlier_results(work)
-        record.times_s["plan"] = time.monotonic() - started
         if job.fresh:
             work.clear()
-        with _recorded(record, work):
+        with recorded(record, work):
             save_plan(plan, work, is_script(job.source))
-            plan = replace(plan, segments=())  # they are on disk now
-            _Run(job, speaker.engine, work, record, reporter, should_stop).make(plan)
-    finally:
+    except BaseException:
         work.release()
+        raise
+    plan = replace(plan, segments=())  # they are on disk now
+    return Prepared(job, plan, speaker.engine, work, record)
 
 
 def _tell_done(output: Path, problem: str, reporter: Reporter) -> None:
@@ -112,7 +152,7 @@ def check_voice(speaker: Speaker, reporter: Reporter) -> None:
 
 
 @contextmanager
-def _recorded(record: RunRecord, work: WorkFolder) -> Iterator[None]:
+def recorded(record: RunRecord, work: WorkFolder) -> Iterator[None]:
     """Keep `run.json` true, however the run ends."""
     record.write(work)
     try:
@@ -126,42 +166,50 @@ def _recorded(record: RunRecord, work: WorkFolder) -> Iterator[None]:
         raise
 
 
-class _Run:
-    """A run that holds the work folder: speak, master, write, in that order."""
+class Making:
+    """Makes the file of a prepared book: speak, master, write, in that order."""
 
     def __init__(
-        self,
-        job: AudiobookJob,
-        engine: Engine,
-        work: WorkFolder,
-        record: RunRecord,
-        reporter: Reporter,
-        should_stop: Callable[[], bool],
+        self, prepared: Prepared, reporter: Reporter, should_stop: Callable[[], bool]
     ) -> None:
-        self._job = job
-        self._engine = engine
-        self._work = work
-        self._record = record
+        self._job = prepared.job
+        self._plan = prepared.plan
+        self._engine = prepared.engine
+        self._work = prepared.work
+        self._record = prepared.record
         self._reporter = reporter
         self._should_stop = should_stop
         self._failures: list[Failure] = []
 
-    def make(self, plan: AudiobookPlan) -> None:
-        """Make the file and record it; audio that turns out damaged is spoken again, once."""
-        try:
-            self._make(plan)
-        except DamagedAudioError as error:
-            self._reporter.note("damaged", str(error), "warning")
-            remove_damaged(self._work, finished(self._work, plan.requests).values())
-            self._failures.clear()
-            self._make(plan)
+    def make(self) -> None:
+        """Make the file and record it; audio that turns out damaged is spoken again, once.
 
-    def _make(self, plan: AudiobookPlan) -> None:
-        job, started = self._job, time.monotonic()
+        Raises:
+            PocketBatchError: as `run_audiobook`.
+        """
+        with recorded(self._record, self._work):
+            try:
+                self.complete(self._utterances())
+            except DamagedAudioError as error:
+                self._reporter.note("damaged", str(error), "warning")
+                remove_damaged(self._work, finished(self._work, self._plan.requests).values())
+                self._failures.clear()
+                self.complete(self._utterances())
+
+    def complete(self, utterances: Iterable[Utterance | Failure]) -> None:
+        """Join what comes, measure it on the way, write the file and record it.
+
+        Raises:
+            PartialRunError: it was written and lacks something.
+            DamagedAudioError: the audio of an utterance is not what was stored.
+            OutputError: nothing was spoken, or the file cannot be written.
+            StoppedError: while encoding.
+        """
+        job, plan, started = self._job, self._plan, time.monotonic()
         check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests})
         joiner = Joiner(self._work, job.pipeline.master, self._engine.sampling_rate_hz)
         with self._timed("speak"):
-            utterances = self._utterances(plan)
+            utterances = self._remembered(utterances)
             if check.name in job.pipeline.stages:
                 utterances = check.run(utterances)
             master = Master(self._work, joiner, plan.script, num_threads=usable_cores())
@@ -169,17 +217,26 @@ class _Run:
         Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
         if not mastered:
             raise OutputError(messages.nothing_spoken(job.source, self._failures))
-        earlier_result(
-            self._work, job.output, self._record.fingerprint, job.overwrite, is_script(job.source)
-        )
+        may_replace = job.replaces_own or is_script(job.source)
+        wanted = self._record.fingerprint
+        earlier_result(self._work, job.output, wanted, job.overwrite, may_replace)
         self._record.is_writing = True
         self._record.write(self._work)
         with self._timed("write"):
             files = self._write(plan, joiner, mastered)
         self._finish(plan, check, files, time.monotonic() - started)
 
-    def _utterances(self, plan: AudiobookPlan) -> Iterator[Utterance | Failure]:
-        """All utterances of the plan, counted and shown; failures are remembered."""
+    def _remembered(
+        self, utterances: Iterable[Utterance | Failure]
+    ) -> Iterator[Utterance | Failure]:
+        for item in utterances:
+            if isinstance(item, Failure):
+                self._failures.append(item)
+            yield item
+
+    def _utterances(self) -> Iterator[Utterance | Failure]:
+        """All utterances of the plan, counted and shown."""
+        plan = self._plan
         done = finished(self._work, plan.requests)
         missing_s = plan.missing_audio_s(done)
         kind = self._job.pipeline.write.format
@@ -192,7 +249,11 @@ class _Run:
 
         def executor() -> Executor:
             name, made = choose_executor(
-                self._job.pipeline.executor, self._engine, plan.voices, missing_s
+                self._job.pipeline.executor,
+                self._engine,
+                plan.voices,
+                missing_s,
+                limits=self._job.limits,
             )
             self._record.executor = name
             return made
@@ -204,7 +265,6 @@ class _Run:
         for item in speak(plan.requests, done, executor, self._work, self._should_stop, on_event):
             meter.chapters_done = chapters.done_after(item.key)
             if isinstance(item, Failure):
-                self._failures.append(item)
                 meter.add(0.0)
             elif item.key not in done:
                 meter.add(item.num_samples / item.sampling_rate_hz)
@@ -244,7 +304,7 @@ class _Run:
         """Record what was made, say it, and say what is missing."""
         record = self._record
         record.status = "partial" if self._failures else "done"
-        record.outputs = describe_outputs([file.path for file in files])
+        record.outputs = describe_outputs(files)
         record.counts = {
             "utterances": len(plan.requests),
             "failures": len(self._failures),

@@ -22,11 +22,12 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.casting import words_by_voice
 from pocket_batch.jobs.lines import lines_as_segments
 from pocket_batch.jobs.reading import Reading
-from pocket_batch.manifest import Manifest, WorkFolder, content_key, request_seed, write_atomic
+from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.segment import SegmentText
+from pocket_batch.work_folder import WorkFolder
 
 # Estimates: English speech of the embedded voice; FLAC of it, and AAC 64 kbit/s.
 PROSE_LETTERS_PER_S = 16.0  # with pauses

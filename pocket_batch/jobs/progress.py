@@ -17,7 +17,7 @@ class Progress:
     """A snapshot. `phase` is `speaking` or `encoding`; audio and times are seconds.
 
     `audio_s` is what is done of `total_audio_s` (an estimate while speaking); `x_realtime` and
-    `eta_s` are 0 until something is known. `first_audio_s` is how long the first audio took.
+    `eta_s` are 0 until something is known. `first_audio_s` is how long the first audio took. `num_books` is 0 for a run of one book.
     """
 
     phase: str
@@ -32,6 +32,8 @@ class Progress:
     eta_s: float
     num_workers: int
     first_audio_s: float = 0.0
+    books_done: int = 0
+    num_books: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Reporter(Protocol):
     """Shows a run to a person or a machine. Every call may come from the main thread only."""
 
     def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
-        """One line; `event` and `fields` are for machines."""
+        """One line; `event` and `fields` are for machines, and all there is if `text` is empty."""
         ...
 
     def progress(self, snapshot: Progress) -> None:
@@ -119,6 +121,8 @@ class Meter:
         self.num_workers = 0
         self.chapters_done = 0
         self.num_chapters = 0
+        self.books_done = 0
+        self.num_books = 0
         self.in_work_s = 0.0  # of audio that is made, and not counted as done yet
 
     def add(self, audio_s: float, items: int = 1) -> None:
@@ -131,6 +135,11 @@ class Meter:
         if now - self._shown >= self._interval_s:
             self._shown = now
             self._reporter.progress(self.snapshot())
+
+    def expect(self, items: int, audio_s: float) -> None:
+        """So many more are to be done, of `audio_s` seconds together."""
+        self._total += items
+        self._total_audio_s += audio_s
 
     def finish(self) -> Progress:
         """Report the end of the phase, whatever was shown last."""
@@ -157,6 +166,8 @@ class Meter:
             eta_s=left / rate if rate else 0.0,
             num_workers=self.num_workers,
             first_audio_s=self._first_audio_s,
+            books_done=self.books_done,
+            num_books=self.num_books,
         )
 
 

@@ -15,9 +15,11 @@ from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError, writing
 from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.voice import Speaker
-from pocket_batch.manifest import WorkFolder, content_key, write_atomic
+from pocket_batch.manifest import content_key, write_atomic
+from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import sha256_of_file
+from pocket_batch.work_folder import WorkFolder
 
 _PACKAGES = (
     "pocket-batch", "faster-whisper", "hibari-tts", "huggingface-hub", "imageio-ffmpeg", "lxml",
@@ -121,11 +123,16 @@ def fingerprint(reading: Reading, pipeline: AudiobookPipeline, choices: Choices)
     )
 
 
-def describe_outputs(paths: list[Path]) -> list[dict[str, Any]]:
-    """Path, size and hash of finished files, for `run.json`."""
+def describe_outputs(files: list[WrittenFile]) -> list[dict[str, Any]]:
+    """Path, size, hash and length of finished files, for `run.json`."""
     return [
-        {"path": str(p.resolve()), "num_bytes": p.stat().st_size, "sha256": sha256_of_file(p)}
-        for p in paths
+        {
+            "path": str(file.path.resolve()),
+            "num_bytes": file.path.stat().st_size,
+            "sha256": sha256_of_file(file.path),
+            "audio_s": round(file.duration_s, 3),
+        }
+        for file in files
     ]
 
 

@@ -9,6 +9,7 @@ from pocket_batch.engine.base import Engine
 from pocket_batch.errors import AudioError, StoppedError
 from pocket_batch.executors.base import (
     Executor,
+    Limits,
     Plan,
     Spoken,
     WorkerEvent,
@@ -16,9 +17,10 @@ from pocket_batch.executors.base import (
     fingerprint,
     make_executor,
 )
-from pocket_batch.manifest import Manifest, WorkFolder
+from pocket_batch.manifest import Manifest
 from pocket_batch.settings import ExecutorSettings
 from pocket_batch.stages.unit import UnitSpec
+from pocket_batch.work_folder import WorkFolder
 
 # Ray is up after five to seven seconds on two cores; work that is over by then runs here.
 RAY_START_S = 7.0
@@ -41,6 +43,7 @@ def choose_executor(
     voices: tuple[Voice, ...],
     missing_audio_s: float,
     units: UnitSpec | None = None,
+    limits: Limits | None = None,
 ) -> tuple[str, Executor]:
     """The executor by its settings; `auto` is Ray unless the work would end before Ray starts.
 
@@ -59,6 +62,7 @@ def choose_executor(
         address=settings.address,
         start_timeout_s=settings.start_timeout_s,
         item_timeout_s=settings.item_timeout_s,
+        limits=limits or Limits(),
     )
     return name, make_executor(name, plan)
 
@@ -74,12 +78,14 @@ def speak(
     """Yield the utterances that are done, then speak the rest, each stored before it is yielded.
 
     Raises:
-        StoppedError: `should_stop()` turned true; all that was yielded is on disk.
+        StoppedError: `should_stop()` turned true, or the deadline is near; all that was yielded
+            is on disk.
         OutputError: the disk is full.
     """
     yield from done.values()
     missing = [request for request in requests if request.key not in done]
     failures: list[Failure] = []
+    num_spoken = 0
     if missing:
         with Manifest(work.file("utterances.jsonl"), Utterance) as manifest:
             results = executor().run(missing, should_stop, on_event)
@@ -87,12 +93,13 @@ def speak(
                 if isinstance(result, Spoken):
                     work.store_audio(result.utterance.key, result.flac)
                     manifest.append(result.utterance)
+                    num_spoken += 1
                     yield result.utterance
                 elif isinstance(result, Failure):
                     failures.append(result)
                     yield result
     Manifest(work.file("failures.jsonl"), Failure).replace(failures)
-    if should_stop():
+    if should_stop() or num_spoken + len(failures) < len(missing):
         raise StoppedError("Stopped. Everything spoken so far is kept.")
 
 

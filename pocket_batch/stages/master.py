@@ -18,8 +18,9 @@ from pocket_batch.audio.measure import Measurement, combined, measure
 from pocket_batch.audio.pcm import Pcm
 from pocket_batch.data import Failure, MasteredChapter, ScriptChapter, ScriptLine, Utterance
 from pocket_batch.errors import AudioError, DamagedAudioError
-from pocket_batch.manifest import Manifest, WorkFolder
+from pocket_batch.manifest import Manifest
 from pocket_batch.settings import MasterSettings
+from pocket_batch.work_folder import WorkFolder
 
 SPAN_LINES = 128  # about ten minutes of speech
 

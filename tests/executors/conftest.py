@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pocket_batch.executors.ray import QUIET, _forget_last_instance
+from pocket_batch.executors.ray_session import QUIET, _forget_last_instance
 
 
 @contextlib.contextmanager

@@ -1,7 +1,6 @@
 """What every executor of the table must do, and that all give the same results."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -149,10 +148,3 @@ def test_importing_the_executor_does_not_import_ray() -> None:
 
     code = "import sys, pocket_batch.executors.ray; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_source_of_ray_is_named_in_one_file_only() -> None:
-    import pocket_batch.executors
-
-    folder = Path(pocket_batch.executors.__path__[0])
-    assert [p.name for p in folder.glob("*.py") if "import ray" in p.read_text()] == ["ray.py"]

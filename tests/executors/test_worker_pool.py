@@ -37,6 +37,7 @@ class SimulatedCluster:
     dies: Callable[["SimulatedCluster", int], bool] = lambda cluster, worker: False
     strays: int = 0  # so often the last call of a dying worker goes to the one that replaces it
     num_workers: int = 0
+    room: int = 99
     next_call: int = 0
     queues: dict[int, list[tuple[int, list[Item] | None]]] = field(default_factory=dict)
     lost: list[tuple[int, Reply]] = field(default_factory=list)
@@ -101,6 +102,12 @@ class SimulatedCluster:
             stray = [self.queues[worker].pop()]
         self.lost += [(call, Reply(is_lost=True)) for call, _ in self.queues[worker]]
         self.queues[worker] = stray
+
+    def capacity(self) -> int:
+        return self.room
+
+    def call_vitals(self, worker: int) -> int:
+        return -worker
 
     def is_node_alive(self, node: str) -> bool:
         return node not in self.dead_nodes

@@ -11,10 +11,10 @@ from pocket_batch.audio.flac import encode_flac
 from pocket_batch.audio.measure import measure
 from pocket_batch.data import Failure, ScriptChapter, ScriptLine, Utterance
 from pocket_batch.errors import OutputError
-from pocket_batch.manifest import WorkFolder
 from pocket_batch.settings import MasterSettings
 from pocket_batch.stages import master as master_module
 from pocket_batch.stages.master import Joiner, Master, Mastered
+from pocket_batch.work_folder import WorkFolder
 
 RATE = 24_000
 KEYS = [f"{n:02d}" for n in range(10)]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from pocket_batch.executors.base import Limits
 from pocket_batch.settings import DatasetPipeline
 
 
@@ -21,3 +22,4 @@ class DatasetJob:
     new_run: bool = False
     prune: bool = False
     command: tuple[str, ...] = field(default=("pocket-batch",))
+    limits: Limits = field(default_factory=Limits)

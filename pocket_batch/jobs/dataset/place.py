@@ -12,24 +12,26 @@ from pocket_batch.jobs.dataset.record import RUN_FILE
 from pocket_batch.jobs.dataset.tasks import planned_units
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.words import plural, size
-from pocket_batch.manifest import WorkFolder
 from pocket_batch.units.names import unit_file
 from pocket_batch.units.store import Store
 from pocket_batch.units.unit import done_ids
+from pocket_batch.work_folder import WorkFolder
 
 LOCKS = "locks"
 
 
 @contextmanager
-def held(store: Store, shard: tuple[int, int] | None) -> Iterator[None]:
-    """Hold a set, or one part of it, so that no other run on this machine does the same work.
+def held(store: Store, shard: tuple[int, int] | None) -> Iterator[Path | None]:
+    """Hold a set, or one part of it, so that no other run does the same work.
+
+    Yields the folder for the status of the run, None where the set is no folder.
 
     Raises:
         LockedError: another run holds it.
         OutputError: the folder cannot be written, or holds files of others.
     """
     if store.folder is None:
-        yield  # a store has no locks; whatever two runs make of a unit is the same
+        yield None  # a store has no locks; whatever two runs make of a unit is the same
         return
     refuse_foreign(store)
     name = "all" if shard is None else f"{shard[0]}-of-{shard[1]}"
@@ -39,7 +41,7 @@ def held(store: Store, shard: tuple[int, int] | None) -> Iterator[None]:
     except LockedError as error:
         raise LockedError(str(error).replace("--work", "-o")) from error
     try:
-        yield
+        yield store.folder if shard is None else lock.path
     finally:
         lock.release()
 

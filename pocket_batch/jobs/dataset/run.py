@@ -36,6 +36,7 @@ from pocket_batch.jobs.dataset.record import DatasetRecord, identity_of, read_ru
 from pocket_batch.jobs.dataset.speakers import DatasetSpeakers, choose_speakers
 from pocket_batch.jobs.dataset.speaking import Speaking
 from pocket_batch.jobs.progress import Reporter
+from pocket_batch.jobs.status import status_kept
 from pocket_batch.units.store import Store
 
 Stop = Callable[[], bool]
@@ -51,7 +52,11 @@ def run_dataset(
             some texts could not be spoken.
     """
     store = Store(job.output)
-    with opened_inputs(job.inputs) as (paths, inputs), held(store, job.shard):
+    with (
+        opened_inputs(job.inputs) as (paths, inputs),
+        held(store, job.shard) as folder,
+        _told(folder, job, reporter) as reporter,
+    ):
         speakers = choose_speakers(job.pipeline)
         speakers.fetch(reporter, should_stop)
         wanted = plan_fingerprint(job.pipeline, inputs, speakers)
@@ -68,6 +73,16 @@ def run_dataset(
         _tell_plan(reporter, record, plan, speakers)
         _Run(job, store, speakers, plan, record, reporter, should_stop).make()
     return record
+
+
+@contextmanager
+def _told(folder: Path | None, job: DatasetJob, reporter: Reporter) -> Iterator[Reporter]:
+    """A reporter that keeps the status of the run too, where the set is a folder."""
+    if folder is None:
+        yield reporter
+        return
+    with status_kept(folder, "dataset", reporter, title=job.output) as told:
+        yield told
 
 
 def dry_run(job: DatasetJob, reporter: Reporter, should_stop: Stop = lambda: False) -> None:

@@ -107,7 +107,7 @@ class Speaking:
             item_timeout_s=settings.item_timeout_s,
         )
         audio_s = num_letters / LETTERS_PER_S
-        _, executor = choose_executor(settings, engine, voices, audio_s, spec)
+        _, executor = choose_executor(settings, engine, voices, audio_s, spec, self._job.limits)
         progress.units = {unit.id: unit for unit in self._missing(voices)}
         tasks = unit_tasks(self._store, self._missing(voices), self._speakers.voices, earlier)
         for result in executor.run(tasks, self._should_stop, progress.on_event):
@@ -118,7 +118,8 @@ class Speaking:
                     raise OutputError(result.reason)
                 text = f"Unit {result.key[:12]} is not done: {result.reason}"
                 self._reporter.note("unit_failed", text, "warning", unit=result.key)
-        if self._should_stop():
+                progress.units.pop(result.key, None)
+        if self._should_stop() or progress.units:
             raise StoppedError("Stopped. Everything spoken so far is kept.")
 
 

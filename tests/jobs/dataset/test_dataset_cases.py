@@ -252,7 +252,7 @@ def test_a_second_run_on_the_same_set_names_the_first(
     make: Run, corpus_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Case 28."""
-    from pocket_batch.manifest import WorkFolder
+    from pocket_batch.work_folder import WorkFolder
 
     lock = WorkFolder(tmp_path / "set" / "locks" / "all")
     lock.acquire()

@@ -1,0 +1,1 @@
+"""Runs of job files: many inputs, one queue, one summary."""

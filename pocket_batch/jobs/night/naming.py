@@ -1,0 +1,90 @@
+"""What the results of a job are called: patterns such as `{author}/{title}.m4b`."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+from pocket_batch.config import nearest
+from pocket_batch.errors import UsageError
+from pocket_batch.jobs.reading import Reading
+from pocket_batch.settings import AudiobookPipeline, FileFormat
+
+MAX_NAME_BYTES = 180  # of one part of a path: 255 less what is added for work folders and parts
+_FIELD = re.compile(r"\{([^{}]*)\}")  # {title} -> title
+# What file systems and shells do not take: "A/B: C?" -> "A B C"
+_UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
+
+FIELDS: dict[str, Callable[[Path, Reading], str]] = {
+    "stem": lambda source, reading: source.stem,
+    "folder": lambda source, reading: source.parent.name,
+    "title": lambda source, reading: reading.book.title,
+    "author": lambda source, reading: ", ".join(reading.book.authors[:2]) or "Unknown",
+    "series": lambda source, reading: reading.book.series or "No series",
+    "series_part": lambda source, reading: reading.book.series_part or "0",
+    "year": lambda source, reading: reading.book.date[:4] or "Undated",
+    "language": lambda source, reading: reading.speaker.language,
+    "voice": lambda source, reading: reading.speaker.voice.name,
+}
+
+
+def check_pattern(pattern: str, job: Path) -> None:
+    """Refuse a pattern that gives all inputs one name, or has fields that nobody knows.
+
+    Raises:
+        UsageError: with what is known.
+    """
+    names = _FIELD.findall(pattern)
+    for name in names:
+        if name not in (*FIELDS, "format"):
+            raise UsageError(f"{job}: `output` has no field `{name}`. {nearest(name, [*FIELDS])}")
+    if not {"stem", "title"} & set(names):
+        raise UsageError(
+            f"{job}: `output` is {pattern}; it needs {{stem}} or {{title}}, so that each input has "
+            "a file of its own, such as audiobooks/{stem}.m4b."
+        )
+    rest = _FIELD.sub("", pattern)
+    if "{" in rest or "}" in rest:
+        raise UsageError(f"{job}: `output` is {pattern}; a brace there belongs to no field.")
+
+
+def literal_folder(output: str, kind: str) -> Path:
+    """The folder that a pattern names before its first field, or the one that holds a data set."""
+    if kind == "dataset":
+        return Path(output).parent
+    return Path(f"{output.partition('{')[0]}x").parent
+
+
+def output_of(
+    pattern: str, source: Path, reading: Reading, pipeline: AudiobookPipeline
+) -> tuple[Path, AudiobookPipeline]:
+    """Where the result of a book goes, and the pipeline with the format that its suffix asks for.
+
+    Raises:
+        UsageError: the suffix does not fit, or nothing is left of a name.
+    """
+    from dataclasses import replace
+
+    suffix = Path(_FIELD.sub("x", pattern)).suffix.lower().lstrip(".")
+    suffix = "m4b" if suffix == "m4a" else suffix
+    write = pipeline.write
+    if suffix in get_args(FileFormat) and not write.split_chapters:
+        write = replace(write, format=suffix)  # type: ignore[arg-type]
+
+    def field(match: re.Match[str]) -> str:
+        name = match[1]
+        value = write.format if name == "format" else FIELDS[name](source, reading)
+        return fit(value)
+
+    path = Path(_FIELD.sub(field, pattern))
+    if not write.split_chapters and suffix not in get_args(FileFormat):
+        path = path.with_name(f"{path.name}.{write.format}") if suffix != "x" else path
+    return path, replace(pipeline, write=write)
+
+
+def fit(text: str) -> str:
+    """A text as part of a file name: "A/B: C?" -> "A B C"."""
+    text = " ".join(_UNFIT.sub(" ", text).split()).strip(". ")
+    while len(text.encode("utf-8", "backslashreplace")) > MAX_NAME_BYTES:
+        text = text[:-1].rstrip()
+    return text or "Untitled"
