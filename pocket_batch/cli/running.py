@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, get_args
 
 from pocket_batch.cli.show import FORMATS as LOG_FORMATS
-from pocket_batch.errors import UsageError
+from pocket_batch.errors import StoppedError, UsageError
 from pocket_batch.settings import ExecutorName
 
 if TYPE_CHECKING:
     from pocket_batch.jobs.deadline import Deadline
+
+
+HARD_STOP_S = 2.8  # `ray job stop` kills 3 s after SIGTERM
 
 
 def add_executor_arguments(group: "argparse._ArgumentGroup") -> None:
@@ -82,8 +85,12 @@ def stop_signals() -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set; a second one of the same kind ends at once."""
     stopped = threading.Event()
     before: dict[int, Any] = {}
+    last_word = threading.Timer(HARD_STOP_S, _end_now)
+    last_word.daemon = True
 
     def on_signal(number: int, frame: object) -> None:
+        if number == signal.SIGTERM and not stopped.is_set():
+            last_word.start()
         stopped.set()
         signal.signal(number, before[number])
         os.write(2, b"Stopping; once more ends at once.\n")  # print may be busy just now
@@ -93,5 +100,12 @@ def stop_signals() -> Iterator[threading.Event]:
     try:
         yield stopped
     finally:
+        last_word.cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _end_now() -> None:
+    """End this process whatever it does: it is killed in a moment, and all state is on disk."""
+    os.write(2, b"Stopped in the middle of something; the same command goes on.\n")
+    os._exit(StoppedError.exit_code)

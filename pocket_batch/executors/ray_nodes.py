@@ -13,9 +13,11 @@ from typing import Any
 from pocket_batch.data import EngineSpec, Voice
 from pocket_batch.errors import UsageError
 from pocket_batch.executors.base import Plan, WorkerSpec
-from pocket_batch.executors.ray_session import joined
+from pocket_batch.executors.ray_session import JOIN, QUIET, joined
+from pocket_batch.executors.session import environment
 
 CLOCK_S = 2.0
+SILENT = {"RAY_BACKEND_LOG_LEVEL": "fatal"}  # what it would print, we say in our own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,13 @@ def look_at_nodes(
     Raises:
         NotJoinedError: it cannot be joined.
     """
-    from ray.exceptions import RayError
-
+    ray = _ray()
     plan = Plan(WorkerSpec(EngineSpec("fake"), (), 1), address=address, start_timeout_s=join_s)
     try:
         with joined(plan):
-            nodes = [node for node in _ray().nodes() if node["Alive"]]
+            nodes = [node for node in ray.nodes() if node["Alive"]]
             return _facts(nodes, pickle.dumps(groups), deadline)
-    except (UsageError, RayError, OSError) as error:
+    except (UsageError, ray.exceptions.RayError, OSError) as error:
         raise NotJoinedError(str(error), tuple(_chain(error))) from error
 
 
@@ -99,8 +100,9 @@ def _chain(error: BaseException | None) -> list[str]:
 
 
 def _ray() -> Any:
-    """Ray, imported when it is wanted; much of it has no types."""
-    import ray
+    """Ray, much of which has no types. It reads its limits when it is imported."""
+    with environment({**QUIET, **JOIN, **SILENT}):
+        import ray
 
     return ray
 

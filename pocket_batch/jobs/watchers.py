@@ -1,7 +1,7 @@
 """Several that are told of one run."""
 
 from pocket_batch.executors.health import WorkerHealth
-from pocket_batch.jobs.progress import Download, Level, Progress, Reporter
+from pocket_batch.jobs.progress import Download, Level, Progress, Reporter, Silent
 
 
 class Several:
@@ -32,7 +32,7 @@ class Several:
 
 
 class Held:
-    """A `Reporter` for another thread than the main one: keeps what it is told until it is taken."""
+    """A `Reporter` for a thread beside the main one: keeps what it is told until it is taken."""
 
     def __init__(self) -> None:
         self._notes: list[tuple[str, str, Level, dict[str, object]]] = []
@@ -61,3 +61,16 @@ class Held:
         """The newest snapshot, once."""
         snapshot, self._progress = self._progress, None
         return snapshot
+
+
+class Warnings(Silent):
+    """A `Reporter` that keeps the texts of warnings, but for those of `passed_over` events."""
+
+    def __init__(self, passed_over: tuple[str, ...] = ()) -> None:
+        self.texts: list[str] = []
+        self._passed_over = passed_over
+
+    def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
+        """Keep a warning."""
+        if level == "warning" and event not in self._passed_over:
+            self.texts.append(text)

@@ -159,9 +159,10 @@ def _reasons(address: str, told: str) -> Iterator[tuple[bool, str, str]]:
     is_alone = "No node info found" in told or "node info for possible node ids" in told
     join = f"`ray start --address={address} --num-cpus=0` here first"
     yield is_alone, "no node of this cluster runs on this machine, and a driver needs one", join
-    if port in OTHER_PORTS:
-        found = f"this is the port of {OTHER_PORTS[port]}"
-        yield True, found, "give that of the head itself, 6379 unless it was started otherwise"
+    other = f"this is the port of {OTHER_PORTS.get(port)}"
+    yield port in OTHER_PORTS, other, "give that of the head itself, by default 6379"
+    late = "something listens there, but joining took too long"
+    yield "TimeoutError" in told, late, f"see that it is the port of the head, and {join}"
 
 
 def _mismatch(told: str) -> str:

@@ -31,7 +31,7 @@ from pocket_batch.jobs.night.summary import SUMMARY, Line, Summary
 from pocket_batch.jobs.plan import WRITE_X_REALTIME
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.status import status_kept
-from pocket_batch.jobs.watchers import Several
+from pocket_batch.jobs.watchers import Several, Warnings
 from pocket_batch.jobs.words import duration, plural
 from pocket_batch.lock import Lock
 from pocket_batch.settings import AudiobookPipeline
@@ -71,9 +71,11 @@ def run_night(night: Night, reporter: Reporter, should_stop: Stop) -> Summary:
         check_hook(job.settings.on_failure)
     if night.dry_run:
         return _Run(night, reporter, should_stop).plan_only()
-    with _held(night), _watched(night, reporter) as (told, log):
+    warnings = Warnings(passed_over=("input_done", "book_warning"))  # their lines have them
+    with _held(night), _watched(night, Several(reporter, warnings)) as (told, log):
         run = _Run(night, told, should_stop, log)
         summary = run.make()
+        summary.warnings = warnings.texts
         summary.write(night.run_dir)
         told.note("summary", summary.text(), exit_code=summary.exit_code)
         _tell_others(night, summary, told)
@@ -140,13 +142,13 @@ def _tell_others(night: Night, summary: Summary, reporter: Reporter) -> None:
 
 def _raise_problem(summary: Summary, run_dir: Path) -> None:
     """Turn what is missing into the error that has its exit code."""
-    text = f"{summary.headline()} {run_dir / SUMMARY} has it all."
-    if summary.exit_code == OutputError.exit_code:
-        raise OutputError(summary.stop)
+    where = f"{run_dir / SUMMARY} has it all."
     if summary.exit_code == StoppedError.exit_code:
-        raise StoppedError(f"{summary.stop or 'Stopped.'} {text}")
+        raise StoppedError(f"{summary.stop or 'Stopped.'} {where}")
+    if summary.stop_code:
+        raise OutputError(f"{summary.stop} {where}")
     if summary.exit_code:
-        raise PartialRunError(text)
+        raise PartialRunError(f"Not all inputs were made. {where}")
 
 
 class _Run:
@@ -174,7 +176,9 @@ class _Run:
                 if not _has_books(job):
                     self._make_set(job)
         except PocketBatchError as error:
-            summary.stop, summary.stop_code = str(error), error.exit_code
+            is_stop = isinstance(error, StoppedError)
+            summary.stop = str(error)
+            summary.stop_code = error.exit_code if is_stop else OutputError.exit_code
         summary.elapsed_s = time.monotonic() - started
         return summary
 

@@ -24,6 +24,16 @@ _WORDS: dict[LineStatus, str] = {
 }
 
 
+_COUNTED: dict[LineStatus, str] = {
+    "done": "done",
+    "already_done": "done before",
+    "partial": "not whole",
+    "failed": "failed",
+    "stopped": "to go on",
+    "waiting": "not started",
+}
+
+
 @dataclass(slots=True)
 class Line:
     """One input. `problem` says what is wrong; `exit_code` is what it would be alone.
@@ -81,10 +91,13 @@ class Summary:
         """The run in a sentence."""
         if not self.lines:
             return "Nothing to do: no input was found."
-        words = [f"{n} {_WORDS[s].lower()}" for s in _WORDS if (n := self.counts[s])]
-        speed = f", {self.speech_s / self.elapsed_s:.0f}x real time" if self.speech_s else ""
-        spoken = f" Spoke {duration(self.speech_s)} in {duration(self.elapsed_s)}{speed}."
-        return f"{plural(len(self.lines), 'input')}: {', '.join(words)}.{spoken}"
+        words = [f"{n} {word}" for status, word in _COUNTED.items() if (n := self.counts[status])]
+        text = f"{plural(len(self.lines), 'input')}: {', '.join(words)}."
+        if not self.speech_s:
+            return text
+        speed = self.speech_s / self.elapsed_s
+        spoke = f"Spoke {duration(self.speech_s)} in {duration(self.elapsed_s)}"
+        return f"{text} {spoke}, {speed:.{int(speed < 10)}f}x real time."
 
     def write(self, folder: Path) -> None:
         """Write both files.

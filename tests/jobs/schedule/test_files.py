@@ -118,7 +118,7 @@ def test_in_pods_the_job_and_its_folders_have_the_paths_that_they_have_here(
     assert mounts[str(books.parent / "inbox")] == "input"
     assert mounts[str(books.parent / "out")] == "output"
     assert mounts["/models"] == "models"
-    assert {m for m in mounts.values()} == {volume["name"] for volume in pod["volumes"]}
+    assert set(mounts.values()) == {volume["name"] for volume in pod["volumes"]}
 
 
 def test_the_pod_of_each_index_speaks_its_own_part_of_a_data_set(make: Make, dataset: Path) -> None:
