@@ -161,7 +161,8 @@ class UnitDone:
     """A finished unit: its `.done.json`. `num_samples` is the length of all that is kept.
 
     `rejects` counts attempts by reason, `failures` the rows that came to nothing by reason.
-    `sha256` and `num_bytes` are those of its tar file.
+    `sha256` and `num_bytes` are those of its tar file. Of what is kept and was listened to,
+    `num_words_heard` counts the words and `num_word_errors` those that were wrong.
     """
 
     id: str
@@ -178,6 +179,8 @@ class UnitDone:
     num_bytes: int
     compute_s: float
     host: str
+    num_words_heard: int = 0
+    num_word_errors: int = 0
     versions: dict[str, str] = field(default_factory=dict)
 
 

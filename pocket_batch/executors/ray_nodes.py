@@ -17,7 +17,6 @@ from pocket_batch.executors.ray_session import JOIN, QUIET, joined
 from pocket_batch.executors.session import environment
 
 CLOCK_S = 2.0
-SILENT = {"RAY_BACKEND_LOG_LEVEL": "fatal"}  # what it would print, we say in our own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def _chain(error: BaseException | None) -> list[str]:
 
 def _ray() -> Any:
     """Ray, much of which has no types. It reads its limits when it is imported."""
-    with environment({**QUIET, **JOIN, **SILENT}):
+    with environment({**QUIET, **JOIN}):
         import ray
 
     return ray

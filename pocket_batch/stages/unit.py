@@ -31,7 +31,7 @@ from pocket_batch.stages.listen import Listener
 from pocket_batch.stages.synthesize import Spoken, Synthesize
 from pocket_batch.stages.unit_groups import first_attempts, groups, next_attempts
 from pocket_batch.stages.unit_watchdog import Watchdog
-from pocket_batch.stages.verdict import judge
+from pocket_batch.stages.verdict import judge, words_heard
 from pocket_batch.units.names import unit_file
 from pocket_batch.units.partial import PartialLog
 from pocket_batch.units.store import Store
@@ -236,14 +236,8 @@ class MakeUnits:
             log.append(Sample(request.key, "error", attempt=attempt, error=error), None)
 
     def _log_failure(self, request: Request, failure: Failure, log: PartialLog) -> None:
-        sample = Sample(
-            request.key,
-            "error",
-            seed=request.seed,
-            attempt=request.attempt,
-            error=failure.reason,
-        )
-        log.append(sample, None)
+        seed, attempt, error = request.seed, request.attempt, failure.reason
+        log.append(Sample(request.key, "error", seed=seed, attempt=attempt, error=error), None)
 
     def _log_spoken(self, request: Request, spoken: Spoken, log: PartialLog) -> None:
         utterance, scores = spoken.utterance, spoken.scores
@@ -278,6 +272,7 @@ class MakeUnits:
         counts = Counter(sample.status for sample in samples)
         kept = [sample for sample in samples if sample.status == "kept"]
         lost = [sample for sample in samples if sample.status != "kept"]
+        num_words, num_wrong = words_heard(task.requests, kept)
         done = UnitDone(
             id=task.key,
             voice=task.voice,
@@ -293,6 +288,8 @@ class MakeUnits:
             num_bytes=num_bytes,
             compute_s=round(seconds, 3),
             host=socket.gethostname(),
+            num_words_heard=num_words,
+            num_word_errors=num_wrong,
             versions={"pocket-batch": version("pocket-batch")},
         )
         write_done(self._store, done)

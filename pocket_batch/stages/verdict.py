@@ -93,3 +93,11 @@ def _reject(
         return None
     code, value, threshold = found
     return AttemptReject(sample.attempt, sample.seed, code, value, threshold)
+
+
+def words_heard(requests: Sequence[Request], kept: Sequence[Sample]) -> tuple[int, int]:
+    """Words of what was listened to, and how many of them were wrong."""
+    num_words = {request.key: len(request.text.split()) for request in requests}
+    wers = {s.key: s.scores.wer for s in kept if s.scores and s.scores.wer is not None}
+    wrong = sum(round(wer * num_words[key]) for key, wer in wers.items())
+    return sum(num_words[key] for key in wers), wrong

@@ -118,6 +118,9 @@ def tell_result(
         audio_s=round(found.audio_s, 3),
         elapsed_s=round(elapsed_s, 2),
     )
+    if found.wer is not None:
+        text = f"Heard {100 * found.wer:.2f} % wrong words in {found.num_words_heard:,}."
+        reporter.note("quality", text, wer=found.wer)
     if found.num_filtered or found.num_errors:
         text = f"Not kept: {reasons(found.failures)}; {output}/failures.jsonl lists them."
         reporter.note("failures", text, "warning", reasons=dict(found.failures))

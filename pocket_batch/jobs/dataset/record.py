@@ -31,7 +31,8 @@ _FREE = ("executor", "licence")
 
 @dataclass(slots=True)
 class SetStatistics:
-    """What finished units hold. `by_voice` has utterances and seconds of each voice."""
+    """What finished units hold. `by_voice` has utterances and seconds of each voice, `wer` is the
+    share of wrong words in what was listened to, None if nothing was."""
 
     num_units: int = 0
     num_kept: int = 0
@@ -43,6 +44,9 @@ class SetStatistics:
     rejects: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     by_voice: dict[str, dict[str, float]] = field(default_factory=dict)
+    num_words_heard: int = 0
+    num_word_errors: int = 0
+    wer: float | None = None
 
     def add(self, unit: UnitDone) -> None:
         """Count one more unit."""
@@ -54,6 +58,10 @@ class SetStatistics:
         self.audio_s += seconds
         self.num_bytes += unit.num_bytes
         self.compute_s += unit.compute_s
+        self.num_words_heard += unit.num_words_heard
+        self.num_word_errors += unit.num_word_errors
+        if self.num_words_heard:
+            self.wer = round(self.num_word_errors / self.num_words_heard, 5)
         self.rejects = dict(Counter(self.rejects) + Counter(unit.rejects))
         self.failures = dict(Counter(self.failures) + Counter(unit.failures))
         voice = self.by_voice.setdefault(unit.voice, {"num_kept": 0, "audio_s": 0.0})

@@ -7,6 +7,8 @@ from typing import Literal
 from pocket_batch.errors import PocketBatchError
 
 Status = Literal["ok", "warning", "problem"]
+# What a machine can cause that is not set up as it should be.
+FAILURES = (PocketBatchError, OSError, ImportError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,17 @@ def problem(name: str, found: str, advice: str = "", node: str = "") -> Check:
     return Check(name, "problem", found, advice, node)
 
 
+def failed(name: str, error: Exception) -> Check:
+    """A check that could not be made is a problem by itself."""
+    if isinstance(error, PocketBatchError):
+        return problem(name, str(error))
+    reason = str(error).strip().partition("\n")[0]
+    return problem(name, f"{type(error).__name__}: {reason}", "set this right: it stops a run too")
+
+
 def guarded(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
-    """The checks that `look` makes; one that cannot be made is a problem by itself."""
+    """The checks that `look` makes, and one more when it cannot make them."""
     try:
         yield from look()
-    except PocketBatchError as error:
-        yield problem(name, str(error))
-    except (OSError, ImportError, ValueError, RuntimeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        yield problem(name, f"{type(error).__name__}: {reason}", "this check could not be made")
+    except FAILURES as error:
+        yield failed(name, error)

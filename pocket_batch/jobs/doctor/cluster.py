@@ -36,14 +36,27 @@ def cluster(address: str, subject: Subject) -> Iterator[Check]:
     fitting = sum(int(node.ray_cpus) // cores for node in nodes)
     found = f"joined {address}: {plural(len(nodes), 'node')}, {cpus:g} CPUs, "
     found += f"{plural(fitting, 'worker')} of {plural(cores, 'core')}"
-    if fitting:
-        yield ok("cluster", found)
+    asked = subject.executor.workers or 1
+    if not fitting:
+        yield problem("cluster", found, "give nodes more CPUs, or --cores-per-worker 1")
+    elif asked > fitting:
+        found = f"{found}; {asked} are asked for"
+        yield warning("cluster", found, "others wait for nodes that join later, or ask for fewer")
     else:
-        advice = "give nodes more CPUs, or --cores-per-worker 1"
-        yield problem("cluster", found, advice)
+        yield ok("cluster", found, f"a machine that is missing here needs {_needs(address)}")
+    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        found = f"{address} takes whoever comes, without a token"
+        advice = f"on each of its machines, before `ray start`: {EXPORT_MODE}; {EXPORT_PATH}"
+        yield warning("cluster", found, advice)
     ours = _own_fingerprints(subject)
     for node in nodes:
         yield from node_checks(node, subject, ours)
+
+
+def _needs(address: str) -> str:
+    """What a machine has to have to become a node."""
+    start = f"`ray start --address={address}`"
+    return f"the same Ray and Python, the token with {EXPORT_MODE}, and {start}"
 
 
 def _own_fingerprints(subject: Subject) -> tuple[str, ...]:
@@ -148,10 +161,15 @@ def _reasons(address: str, told: str) -> Iterator[tuple[bool, str, str]]:
     """Signs in the errors of Ray and of the system, with what each means and what to do."""
     port = address.rpartition(":")[2]
     start = f"`ray start --head --port={port}` there, or correct the address"
-    yield "ValueError" in told, "is no address", "give HOST:PORT of the head node, or auto"
+    yield (
+        "an address is `host:port`" in told,
+        "is no address",
+        "give HOST:PORT of the head node, or auto",
+    )
     yield "gaierror" in told, "nobody knows a host of this name", "correct it, or see DNS"
     yield "ConnectionRefusedError" in told, "nothing listens at this port", start
-    is_far = "timed out" in told or "No route" in told or "unreachable" in told
+    far = ("TimeoutError: timed out", "Connection timed out", "No route to host", "is unreachable")
+    is_far = any(sign in told for sign in far)
     yield is_far, "this host does not answer", "see that it runs, and that no firewall is between"
     yield "Version mismatch" in told, _mismatch(told), "install the same versions on all machines"
     is_refused = "InvalidAuthToken" in told or "AuthenticationError" in told

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from pocket_batch.jobs.doctor import machine, models, places, surroundings
-from pocket_batch.jobs.doctor.checks import Check, guarded
+from pocket_batch.jobs.doctor.checks import FAILURES, Check, failed, guarded
 from pocket_batch.jobs.doctor.cluster import cluster
-from pocket_batch.jobs.doctor.subject import make_subject
+from pocket_batch.jobs.doctor.subject import Subject, make_subject
+from pocket_batch.settings import ExecutorSettings
 
 
 def examine(job: Path | None, address: str = "") -> Iterator[Check]:
@@ -16,7 +17,7 @@ def examine(job: Path | None, address: str = "") -> Iterator[Check]:
     Changes nothing but folders for locks, and uses the network for the cluster alone. Each check
     comes as soon as it is known.
     """
-    subject, checks = make_subject(job)
+    subject, checks = _subject(job)
     address = address or subject.executor.address
     subject = replace(subject, executor=replace(subject.executor, address=address))
     yield from checks
@@ -36,3 +37,11 @@ def examine(job: Path | None, address: str = "") -> Iterator[Check]:
     yield from guarded("token", lambda: surroundings.token(address))
     if address:
         yield from guarded("cluster", lambda: cluster(address, subject))
+
+
+def _subject(job: Path | None) -> tuple[Subject, list[Check]]:
+    """What is looked at; nobody in particular when even that cannot be found out."""
+    try:
+        return make_subject(job)
+    except FAILURES as error:
+        return Subject(ExecutorSettings(), (), {}), [failed("job" if job else "voice", error)]

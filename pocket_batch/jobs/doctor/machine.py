@@ -72,7 +72,9 @@ def memory(subject: Subject) -> Iterator[Check]:
         yield ok("memory", f"{size(free)} can be taken")
         return
     per_worker = cores.cores_per_worker(subject.executor.cores_per_worker)
-    wanted = subject.executor.workers or max(1, cores.usable_cores() // per_worker)
+    wanted = max(1, cores.usable_cores() // per_worker)
+    if subject.executor.workers and not subject.executor.address:
+        wanted = subject.executor.workers
     fitting = max(0, int((free - cores.RESERVED_BYTES) // each))
     found = (
         f"{size(free)} can be taken; {size(wanted * each)} for {plural(wanted, 'worker')} and "

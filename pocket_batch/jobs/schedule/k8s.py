@@ -1,4 +1,4 @@
-"""Manifests for Kubernetes: a CronJob that makes a RayJob, or one of parts of a data set."""
+"""Manifests for Kubernetes: a CronJob that makes a RayJob, or one with a pod for each part."""
 
 import os
 import re
@@ -45,20 +45,20 @@ def made(nightly: Nightly) -> Made:
         "mounts": _mount_lines(nightly, mounts),
         "volumes": _volume_lines(name, claims),
     }
-    text = _dataset(nightly, fields) if nightly.shards is not None else _books(nightly, fields)
+    text = _cluster(nightly, fields) if nightly.shards is None else _parts(nightly, fields)
     volumes = filled("k8s/volumes.yaml", claims=_claims(name, claims))
     files = {f"{name}-volumes.yaml": volumes, f"{name}.yaml": text}
-    return Made(files, _commands(name), _notes(image, mounts))
+    return Made(files, _commands(name), (*_notes(image, mounts), *nightly.notes))
 
 
-def _books(nightly: Nightly, fields: dict[str, object]) -> str:
+def _cluster(nightly: Nightly, fields: dict[str, object]) -> str:
     # The head node has only the driver to run besides, so it speaks as well: one of the nodes.
     rayjob = filled(
         "k8s/rayjob.yaml", **fields, workers=nightly.nodes - 1, ray_version=version("ray")
     )
     start = (shipped("jobs/schedulers") / "k8s" / "start_rayjob.py").read_text(encoding="utf-8")
     return filled(
-        "k8s/books.yaml",
+        "k8s/cluster.yaml",
         **fields,
         run_text=yaml_block(_run_script(nightly, "--address auto"), 4),
         rayjob_text=yaml_block(rayjob, 4),
@@ -66,10 +66,10 @@ def _books(nightly: Nightly, fields: dict[str, object]) -> str:
     )
 
 
-def _dataset(nightly: Nightly, fields: dict[str, object]) -> str:
+def _parts(nightly: Nightly, fields: dict[str, object]) -> str:
     shard = f'--shard "$JOB_COMPLETION_INDEX/{nightly.shards}"'
     run = yaml_block(_run_script(nightly, shard), 4)
-    return filled("k8s/dataset.yaml", **fields, shards=nightly.shards, run_text=run)
+    return filled("k8s/parts.yaml", **fields, shards=nightly.shards, run_text=run)
 
 
 def _run_script(nightly: Nightly, options: str) -> str:

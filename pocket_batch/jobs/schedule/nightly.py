@@ -2,17 +2,19 @@
 
 import os
 import re
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pocket_batch.config import cache_folder, load_job
+from pocket_batch.config import cache_folder
 from pocket_batch.errors import UsageError
 from pocket_batch.job_settings import JobSettings
-from pocket_batch.jobs.deadline import make_deadline
+from pocket_batch.jobs.night.job import SHIPPED, NightJob, open_job
+from pocket_batch.jobs.night.naming import literal_folder
 from pocket_batch.jobs.schedule.quoting import check_text, job_name
-from pocket_batch.yaml_files import read_yaml
+from pocket_batch.settings import DatasetPipeline
 
 # Where models and voices are found: what is set in the shell that makes the files holds at night.
 KEPT = ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
@@ -22,9 +24,9 @@ KEPT = ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
 class ScheduleOptions:
     """What the command line says of a schedule.
 
-    `at` is a time of day, `HH:MM`. A data set is cut into `shards` parts that need no Ray; `nodes`
-    is the number of machines of a Ray cluster, and `cpus` the cores taken of each. `image` is the
-    container's, `time_zone` one of the IANA database. None is what is usual.
+    `at` is a time of day, `HH:MM`. `shards` is into how many parts the work is cut, which need no
+    Ray; `nodes` the number of machines of a Ray cluster; `cpus` the cores taken of each. `image` is
+    the container's, `time_zone` one of the IANA database. None is what is usual.
     """
 
     at: str = "22:00"
@@ -56,15 +58,23 @@ class Nightly:
 
     @property
     def shards(self) -> int | None:
-        """Into how many parts a data set is cut; None for a job that Ray spreads."""
-        if not self.is_dataset or self.options.nodes:
-            return None
-        return self.options.shards or 8
+        """Into how many parts the work is cut, usually for data sets; None: Ray spreads it."""
+        if self.options.shards or self.options.nodes:
+            return self.options.shards
+        return 8 if self.is_dataset else None
 
     @property
     def nodes(self) -> int:
         """The machines of a Ray cluster."""
         return self.options.nodes or 2
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What parts leave to a person."""
+        if self.shards is None or not self.settings.exports:
+            return ()
+        run = shlex.join(["pocket-batch", "run", str(self.job)])
+        return (f"Parts export nothing: once all are done, type `{run}`.",)
 
     @property
     def cpus(self) -> int:
@@ -104,26 +114,23 @@ def plan_nightly(job: Path, options: ScheduleOptions) -> Nightly:
     Raises:
         UsageError: the job file is not valid, or an option makes no sense for it.
     """
-    settings = load_job(job)
-    make_deadline(settings.deadline, settings.max_hours)  # refuses what is no time of day
+    opened = open_job(job, {})
     hour, minute = _time_of_day(options.at)
-    job = Path(os.path.abspath(job))
-    is_dataset = _is_dataset(settings, job)
-    _check_options(options, is_dataset)
+    _check_options(options)
     nightly = Nightly(
         name=job_name(job.stem),
-        job=job,
-        settings=settings,
-        is_dataset=is_dataset,
+        job=Path(os.path.abspath(job)),
+        settings=opened.settings,
+        is_dataset=isinstance(opened.pipeline, DatasetPipeline),
         options=options,
         hour=hour,
         minute=minute,
-        reads=_reads(settings, job.parent),
-        writes=_writes(settings, job.parent, is_dataset),
+        reads=_reads(opened),
+        writes=_writes(opened),
         program=_program(),
         environment={name: os.environ[name] for name in KEPT if os.environ.get(name)},
     )
-    for path in (job, *nightly.reads, *nightly.writes, *nightly.program):
+    for path in (nightly.job, *nightly.reads, *nightly.writes, *nightly.program):
         check_text(str(path), "A path")
     for name, value in nightly.environment.items():
         check_text(value, name)
@@ -145,69 +152,65 @@ def _time_of_day(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _check_options(options: ScheduleOptions, is_dataset: bool) -> None:
+def _check_options(options: ScheduleOptions) -> None:
     for name in ("shards", "nodes", "cpus"):
         value = getattr(options, name)
         if value is not None and value < 1:
             raise UsageError(f"--{name} is {value}; it must be at least 1.")
-    if options.shards and not is_dataset:
-        raise UsageError("--shards is for data sets; books are spread by Ray: give --nodes.")
     if options.shards and options.nodes:
         raise UsageError("--shards works without Ray and --nodes with it: give one of them.")
     if options.image is not None and not re.fullmatch(r"[\w./:@-]+", options.image, re.ASCII):
         raise UsageError(f"--image is `{options.image:.60}`, which is no name of an image.")
 
 
-def _is_dataset(settings: JobSettings, job: Path) -> bool:
-    """Whether it makes a data set; its pipeline may be a file that says so."""
-    if settings.pipeline in ("audiobook", "dataset"):
-        return settings.pipeline == "dataset"
-    return read_yaml(_from(job.parent, settings.pipeline)).get("pipeline") == "dataset"
-
-
-def _from(folder: Path, path: str) -> Path:
-    """A path of a job file, as seen from its folder."""
-    return Path(os.path.abspath(folder / os.path.expanduser(path)))
-
-
-def _reads(settings: JobSettings, folder: Path) -> tuple[Path, ...]:
+def _reads(job: NightJob) -> tuple[Path, ...]:
     """The folders of the inputs, and of voices and settings that are files."""
-    found = [] if settings.inbox is None else [_from(folder, settings.inbox)]
-    for text in settings.inputs:
-        if "://" not in text:
-            literal = re.split(r"[*?\[]", text)[0]  # `books/a*.epub` -> `books/a`
-            path = _from(folder, literal)
-            is_folder = literal.endswith("/") or not literal or path.is_dir()
-            found.append(path if is_folder else path.parent)
-    words = (settings.pipeline, settings.voice, *settings.voices, *settings.set.values())
-    for word in words:
-        found += _file_folder(word, folder)
+    settings = job.settings
+    found = [] if settings.inbox is None else [_plain(job.place(settings.inbox))]
+    for name in settings.inputs:
+        if "://" not in name:
+            found.append(_input_folder(name, job))
+    inner = (
+        value.values() if isinstance(value, dict) else [value]
+        for value in job.settings.set.values()
+    )
+    words: list[Any] = [
+        settings.voice,
+        *settings.voices,
+        *(word for each in inner for word in each),
+    ]
+    for word in (settings.pipeline, *words):
+        if isinstance(word, str) and word not in SHIPPED and job.place(word).is_file():
+            found.append(_plain(job.place(word)).parent)
     return tuple(dict.fromkeys(found))
 
 
-def _file_folder(word: Any, folder: Path) -> list[Path]:
-    """The folder of a file that a setting names, if it names one."""
-    if not isinstance(word, str) or not word or "\0" in word:
-        return []
-    path = _from(folder, word)
-    return [path.parent] if path.is_file() else []
+def _input_folder(name: str, job: NightJob) -> Path:
+    """The folder of an input: `books/*/a*.epub` -> `books`."""
+    path = _plain(job.place(name))
+    if path.is_dir():
+        return path
+    while re.search(r"[*?\[]", str(path)) and not path.exists():
+        path = path.parent
+    return path if path.is_dir() or name.endswith("/") else path.parent
 
 
-def _writes(settings: JobSettings, folder: Path, is_dataset: bool) -> tuple[Path, ...]:
+def _writes(job: NightJob) -> tuple[Path, ...]:
     """The folders of the output, of what tells of the run, and of metrics."""
-    found = []
-    if "://" not in settings.output:
-        literal, field, _ = settings.output.partition("{")  # `out/{stem}.m4b` -> `out/`
-        path = _from(folder, literal)
-        is_folder = literal.endswith("/") or not literal or (is_dataset and not field)
-        found.append(path if is_folder else path.parent)
-    elif settings.run_dir is None:
-        found.append(folder)
-    if settings.run_dir is not None:
-        found.append(_from(folder, settings.run_dir))
-    if settings.metrics.file is not None:
-        found.append(_from(folder, settings.metrics.file).parent)
+    found = [_plain(job.run_dir)]
+    if "://" not in job.output:
+        is_dataset = isinstance(job.pipeline, DatasetPipeline)
+        output = job.settings.output  # as written: the folder of the job may have a brace too
+        folder = Path(output) if is_dataset else literal_folder(output, "audiobook")
+        found.insert(0, _plain(job.place(str(folder))))
+    if job.settings.metrics.file is not None:
+        found.append(_plain(job.place(job.settings.metrics.file)).parent)
     return tuple(dict.fromkeys(found))
+
+
+def _plain(path: Path) -> Path:
+    """An absolute path without `..`."""
+    return Path(os.path.abspath(path))
 
 
 def _program() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Scripts for `sbatch`: Ray on several nodes, or an array of parts of a data set."""
+"""Scripts for `sbatch`: Ray on several nodes, or an array of parts."""
 
 import math
 from pathlib import Path
@@ -38,6 +38,7 @@ def made(nightly: Nightly) -> Made:
             f"(scrontab -l 2>/dev/null; echo \"{at} * * * sbatch '$PWD/{file}'\") | scrontab -"
             "    # every night",
         ),
+        nightly.notes,
     )
 
 
