@@ -258,19 +258,3 @@ class Suspect:
     segment_id: str
     text: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class MasteredChapter:
-    """A joined chapter before gain: its exact length and what was measured on it.
-
-    `lufs` is the integrated loudness and `rms_db` the RMS level, both before gain and -inf for
-    silence; `true_peak` is a linear amplitude.
-    """
-
-    number: int
-    title: str
-    num_samples: int
-    lufs: float
-    rms_db: float
-    true_peak: float

@@ -83,7 +83,11 @@ WORK_FILES = (
     "utterances.jsonl",
     "checks.jsonl",
     "failures.jsonl",
+    "scores.jsonl",
     "chapters.jsonl",
+    "timeline.jsonl",
+    "quality.json",
+    "report.html",
     "run.json",
     "status.json",
 )

@@ -30,9 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace files that differ")
     several = parser.add_argument_group("several machines (slurm and k8s)")
     several.add_argument(
-        "--shards", type=int, metavar="N", help="of a data set, without Ray (default: 8)"
+        "--shards", type=int, metavar="N", help="parts without Ray (default for a data set: 8)"
     )
-    several.add_argument("--nodes", type=int, metavar="N", help="of a Ray cluster (default: 2)")
+    several.add_argument(
+        "--nodes", type=int, metavar="N", help="of a Ray cluster (default for books: 2)"
+    )
     several.add_argument("--cpus", type=int, metavar="N", help="cores of each (default: 4)")
     k8s = parser.add_argument_group("k8s")
     k8s.add_argument("--image", metavar="NAME", help="of the container (default: pocket-batch)")

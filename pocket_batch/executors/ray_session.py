@@ -96,15 +96,23 @@ def joined(plan: Plan) -> Iterator[None]:
             check_address(plan.address)
             arguments = {"address": plan.address, "runtime_env": {"env_vars": threads}}
             within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
-        except (OSError, RuntimeError, ValueError, OverflowError) as error:
-            reason = str(error).partition("\n")[0] or f"no answer in {plan.start_timeout_s:g} s"
+        except _joining_errors() as error:
+            reason = " ".join(str(error).split()) or f"no answer in {plan.start_timeout_s:g} s"
             raise UsageError(
-                f"No Ray cluster answers at {plan.address} ({reason}). If it uses token "
-                f"authentication, export RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH here as well."
+                f"No Ray cluster answers at {plan.address} ({reason:.300}). If it uses token "
+                "authentication, export RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH here as well. "
+                f"`pocket-batch doctor --address {plan.address}` says more."
             ) from error
         yield
     finally:
         _disconnect()
+
+
+def _joining_errors() -> tuple[type[Exception], ...]:
+    """What joining raises: asked for when something was, as Ray is imported late."""
+    import ray.exceptions
+
+    return OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError
 
 
 def _threads(num_cores: int) -> dict[str, str]:

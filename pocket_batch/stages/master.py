@@ -16,9 +16,15 @@ from pocket_batch.audio.loudness import integrated_lufs, rms_db
 from pocket_batch.audio.mastering import silence, utterance_piece
 from pocket_batch.audio.measure import Measurement, combined, measure
 from pocket_batch.audio.pcm import Pcm
-from pocket_batch.data import Failure, MasteredChapter, ScriptChapter, ScriptLine, Utterance
+from pocket_batch.data import (
+    Failure,
+    ScriptChapter,
+    ScriptLine,
+    Utterance,
+)
 from pocket_batch.errors import AudioError, DamagedAudioError
 from pocket_batch.manifest import Manifest
+from pocket_batch.records import MasteredChapter, TimedLine
 from pocket_batch.settings import MasterSettings
 from pocket_batch.work_folder import WorkFolder
 
@@ -50,11 +56,25 @@ class Joiner:
         self._settings = settings
         self.sampling_rate_hz = sampling_rate_hz
         self._num_samples: dict[str, int] = {}
+        self._num_spoken: dict[str, int] = {}  # without silence at the ends, as joined
 
     def expect(self, item: Utterance | Failure) -> None:
         """Take note of how long an utterance is; a failed one leaves its pause alone."""
         if isinstance(item, Utterance):
             self._num_samples[item.key] = item.num_samples
+
+    def timed(self, chapter: ScriptChapter) -> list[TimedLine]:
+        """When each line of a chapter is heard, once all its pieces were joined."""
+        at = self._lead_in()
+        found = []
+        for line in chapter.lines:
+            speech = self._num_spoken.get(line.key, 0)
+            found.append(TimedLine(chapter.number, line.segment_id, line.key, at, at + speech))
+            at += speech + len(silence(line.pause_after_ms, self.sampling_rate_hz))
+        return found
+
+    def _lead_in(self) -> int:
+        return len(silence(self._settings.lead_in_ms, self.sampling_rate_hz))
 
     def pieces(self, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[Pcm]:
         """The PCM of some lines, shape (num_samples,) each: speech with the pause that follows.
@@ -82,7 +102,10 @@ class Joiner:
                 f"{path}: the audio of segment {line.segment_id} is damaged ({error}). "
                 "It was removed, to be spoken anew."
             ) from error
-        return utterance_piece(speech, self.sampling_rate_hz, line.pause_after_ms, self._settings)
+        rate, pause_ms = self.sampling_rate_hz, line.pause_after_ms
+        piece = utterance_piece(speech, rate, pause_ms, self._settings)
+        self._num_spoken[line.key] = len(piece) - len(silence(pause_ms, rate))
+        return piece
 
 
 class Master:
@@ -98,6 +121,7 @@ class Master:
         num_threads: int,
     ) -> None:
         self._manifest = Manifest(work.file("chapters.jsonl"), MasteredChapter)
+        self._timeline = Manifest(work.file("timeline.jsonl"), TimedLine)
         self._joiner = joiner
         self._script = script
         self._num_threads = num_threads
@@ -124,6 +148,9 @@ class Master:
             chapters = [self._chapter(chapter, measured) for chapter in self._script]
         found = [mastered for mastered in chapters if mastered.chapter.true_peak > 0]
         self._manifest.replace([mastered.chapter for mastered in found])
+        numbers = {mastered.chapter.number for mastered in found}
+        heard = [chapter for chapter in self._script if chapter.number in numbers]
+        self._timeline.replace([line for chapter in heard for line in self._joiner.timed(chapter)])
         yield from found
 
     def _measure(self, span: _Span) -> Measurement:

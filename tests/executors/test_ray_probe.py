@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 import time
+from collections.abc import Callable
 from importlib import metadata
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +32,15 @@ def refusal(address: str) -> tuple[str, str]:
     (check,) = checks_of(address, SUBJECT)
     assert check.status == "problem"
     return check.found, check.advice
+
+
+def failing(error: str) -> Callable[..., list[NodeFacts]]:
+    """What stands for a cluster that cannot be joined for that reason."""
+
+    def fail(*arguments: object) -> list[NodeFacts]:
+        raise NotJoinedError("no", ("UsageError: no", error))
+
+    return fail
 
 
 def test_the_command_tells_of_the_cluster_and_of_each_node(
@@ -71,12 +81,16 @@ def test_without_the_mode_the_line_to_type_is_said(
 
 
 def test_without_mode_and_token_both_lines_are_said(
-    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RAY_AUTH_MODE")
-    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH")
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert "export RAY_AUTH_MODE=token; export RAY_AUTH_TOKEN_PATH=" in refusal(cluster)[1]
+    monkeypatch.setattr(
+        "pocket_batch.jobs.doctor.cluster.look_at_nodes", failing("InvalidAuthToken")
+    )
+    advice = refusal("head:6379")[1]
+    assert "export RAY_AUTH_MODE=token; export RAY_AUTH_TOKEN_PATH=" in advice
 
 
 def test_with_the_mode_alone_the_missing_file_is_named(
@@ -116,7 +130,7 @@ def test_a_dead_port_is_told_at_once(closed_port: str) -> None:
         ("gaierror: [Errno -2] Name or service not known", "nobody knows", "DNS"),
         ("TimeoutError: timed out", "does not answer", "firewall"),
         ("OSError: [Errno 113] No route to host", "does not answer", "firewall"),
-        ("ValueError: an address is", "is no address", "HOST:PORT"),
+        ("ValueError: an address is `host:port` of", "is no address", "HOST:PORT"),
         ("RuntimeError: No node info found matching attributes: ''", "no node", "ray start"),
         ("ConnectionError: Failed to connect", "Failed to connect", "ray status"),
     ],
@@ -124,19 +138,14 @@ def test_a_dead_port_is_told_at_once(closed_port: str) -> None:
 def test_each_reason_has_its_own_advice(
     error: str, found: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*arguments: object) -> list[NodeFacts]:
-        raise NotJoinedError("no", ("UsageError: no", error))
-
-    monkeypatch.setattr("pocket_batch.jobs.doctor.cluster.look_at_nodes", fail)
+    monkeypatch.setattr("pocket_batch.jobs.doctor.cluster.look_at_nodes", failing(error))
     told = refusal("head:6379")
     assert found in told[0]
     assert advice in told[1]
 
 
 def test_the_port_of_the_dashboard_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> list[NodeFacts]:
-        raise NotJoinedError("no", ("UsageError: no", "ConnectionError: Failed to connect"))
-
+    fail = failing("ConnectionError: Failed to connect")
     monkeypatch.setattr("pocket_batch.jobs.doctor.cluster.look_at_nodes", fail)
     assert "the port of the dashboard" in refusal("head:8265")[0]
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Hands @{job} to a running Ray cluster, once a night:
-# the job's id has the date, and Ray refuses an id that it knows. Works @{until}.
+# Hands @{job} to a running Ray cluster,
+# once a night: the job's id has the date, and Ray refuses an id that it knows.
+# Works @{until}.
 #
 # All nodes see the folders of the job under these paths, and have pocket-batch installed.
 # `ray job stop ID` gives 3 s, which are enough: all work is on disk, and the next run goes on.

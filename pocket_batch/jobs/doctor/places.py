@@ -11,7 +11,7 @@ from pocket_batch.errors import UsageError
 from pocket_batch.executors import session
 from pocket_batch.executors.leases import runtime_folder
 from pocket_batch.jobs.doctor.checks import Check, ok, problem, warning
-from pocket_batch.jobs.doctor.subject import Subject
+from pocket_batch.jobs.doctor.subject import HERE, Subject
 from pocket_batch.jobs.plan import WORK_BYTES_PER_S
 from pocket_batch.jobs.words import size
 
@@ -40,7 +40,8 @@ def disks(subject: Subject) -> Iterator[Check]:
             behind_s = _written(folder)
         except OSError as error:
             advice = "choose another place, change its permissions, or make room"
-            yield problem("disk", f"{name} cannot be written ({error.strerror})", advice)
+            tell = warning if what == HERE else problem
+            yield tell("disk", f"{name} cannot be written ({error.strerror})", advice)
             continue
         yield _room(name, folder)
         if abs(behind_s) > MAX_CLOCK_S:

@@ -21,6 +21,7 @@ from pocket_batch.settings import AudiobookPipeline, DatasetPipeline, ExecutorSe
 from pocket_batch.sources.corpus import expand_inputs
 
 MAX_NAMED = 3
+HERE = "this folder"  # where results go when no job says so
 REFUSALS = (ModelUnavailableError, UsageError, InputError)
 
 Group = tuple[EngineSpec, tuple[Voice, ...]]
@@ -59,7 +60,7 @@ def make_subject(path: Path | None) -> tuple[Subject, list[Check]]:
     if path is None:
         pipeline = load_pipeline(None, {})
         speakers, checks = _speakers(pipeline)
-        return Subject(pipeline.executor, speakers, {"this folder": Path.cwd()}), checks
+        return Subject(pipeline.executor, speakers, {HERE: Path.cwd()}), checks
     try:
         job = open_job(path, {})
     except UsageError as error:

@@ -76,7 +76,7 @@ def test_the_same_command_again_changes_nothing(
     ("text", "message"),
     [
         ("inbx: a\noutput: b\n", "Did you mean `inbox`?"),
-        ("inputs: [a]\noutput: b\ndeadline: later\n", "A deadline is a time of day"),
+        ("inputs: [a]\noutput: '{stem}'\ndeadline: later\n", "A deadline is a time of day"),
         ("inputs: [a]\noutput: b\npipeline: none.yaml\n", "none.yaml"),
     ],
 )

@@ -18,16 +18,18 @@ from pocket_batch.jobs.schedule.files import SCHEDULERS, Made
 
 Make = Callable[..., Made]
 REPOSITORY = Path(__file__).parents[3]
-CASES = [("books", {}), ("dataset", {}), ("dataset", {"nodes": 3})]
 MACHINES = ("slurm", "k8s")
+CASES: list[tuple[str, str, dict[str, object]]] = [
+    *((kind, job, {}) for kind in SCHEDULERS for job in ("books", "dataset")),
+    *((kind, "dataset", {"nodes": 3}) for kind in MACHINES),
+]
 
 
-@pytest.fixture(params=[f"{kind}-{number}" for kind in SCHEDULERS for number in range(3)])
+@pytest.fixture(params=CASES, ids=lambda case: "-".join(map(str, case[:2])))
 def made(request: pytest.FixtureRequest, make: Make) -> Made:
     """The files of each scheduler for books, for a data set, and for one with Ray."""
-    kind, _, number = request.param.partition("-")
-    name, options = CASES[int(number)]
-    return make(kind, request.getfixturevalue(name), **(options if kind in MACHINES else {}))
+    kind, job, options = request.param
+    return make(kind, request.getfixturevalue(job), **options)
 
 
 def scripts(made: Made) -> Iterator[str]:
@@ -127,6 +129,23 @@ def test_the_pod_of_each_index_speaks_its_own_part_of_a_data_set(make: Make, dat
     assert job["completionMode"] == "Indexed"
     assert job["completions"] == 12
     assert '--shard "$JOB_COMPLETION_INDEX/12"' in made["ConfigMap"]["data"]["run.sh"]
+
+
+def test_books_may_be_cut_into_parts_as_well(make: Make, books: Path) -> None:
+    assert "--array=0-4" in "".join(make("slurm", books, shards=5).files.values())
+    made = documents(make("k8s", books, shards=5))
+    assert made["CronJob"]["spec"]["jobTemplate"]["spec"]["completions"] == 5
+
+
+def test_who_cuts_a_data_set_into_parts_is_told_who_makes_its_exports(
+    make: Make, tmp_path: Path, put_job: Callable[[Path, str], Path]
+) -> None:
+    job = put_job(
+        tmp_path / "a.yaml", "pipeline: dataset\ninputs: [a.txt]\noutput: set\nexports: [nemo]\n"
+    )
+    for kind in MACHINES:
+        assert any("Parts export nothing" in note for note in make(kind, job).notes)
+        assert not any("Parts" in note for note in make(kind, job, nodes=2).notes)
 
 
 def test_kubernetes_starts_at_the_hour_of_the_time_zone_and_never_twice(
@@ -234,7 +253,7 @@ def test_slurm_gives_the_night_that_the_job_asks_for(
     ("kind", "options", "message"),
     [
         ("systemd", {"at": "25:00"}, "--at wants a time of day"),
-        ("slurm", {"shards": 4}, "--shards is for data sets"),
+        ("slurm", {"shards": 4, "nodes": 2}, "--shards works without Ray and --nodes with it"),
         ("systemd", {"nodes": 4}, "--nodes is for slurm and k8s, not for systemd"),
         ("slurm", {"image": "a"}, "--image is for k8s, not for slurm"),
         ("k8s", {"nodes": 0}, "--nodes is 0"),
