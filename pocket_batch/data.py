@@ -192,6 +192,8 @@ class Request:
     """One text for the engine. `key` is the content key of the utterance that comes of it.
 
     `seed` is made from (job seed, text, voice, attempt), so the result depends on nothing else.
+    `calm` scales the temperature of engines that have one, less than 1 for another attempt.
+    `spoken` is the FLAC file of an earlier run, which is to be checked before anything is spoken.
     """
 
     key: str
@@ -200,6 +202,8 @@ class Request:
     voice: Voice
     seed: int
     attempt: int = 0
+    calm: float = 1.0
+    spoken: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +229,7 @@ class Utterance:
     """The record of one spoken text; its audio is a FLAC file named by `key`.
 
     `key` is the content key. `num_bytes` is the size of the FLAC file, `compute_s` the time the
-    engine took.
+    engine took. `level_db` is the RMS level of its speech, dB of full scale, where it was measured.
     """
 
     key: str
@@ -237,6 +241,7 @@ class Utterance:
     attempt: int
     num_bytes: int
     compute_s: float
+    level_db: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +257,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """An utterance that was spoken but may be wrong; `reason` is a sentence."""
+    """An utterance that was spoken but may be wrong; `reason` is a sentence or more.
+
+    `codes` name the same for machines, empty where nothing was measured.
+    """
 
     key: str
     segment_id: str
     text: str
     reason: str
+    codes: tuple[str, ...] = ()

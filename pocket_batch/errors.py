@@ -65,9 +65,13 @@ class StoppedError(PocketBatchError):
     exit_code = 75
 
 
-def no_space(target: Path) -> OutputError:
+class NoSpaceError(OutputError):
+    """A disk is full: no fault of the input that was in work, and it goes on when there is room."""
+
+
+def no_space(target: Path) -> NoSpaceError:
     """The error for a full disk."""
-    return OutputError(
+    return NoSpaceError(
         f"{target} could not be written: no space is left on its disk. "
         "What was done before is kept: free some space and run the same command again."
     )

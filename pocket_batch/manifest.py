@@ -57,7 +57,7 @@ class Manifest(Generic[T]):
     def __init__(self, path: Path, kind: type[T]) -> None:
         self.path = path
         self._kind = kind
-        self._names = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        self._names = tuple(f.name for f in fields(kind))  # type: ignore[arg-type]
         hints = get_type_hints(kind).items()
         self._plain = {name: _PLAIN[hint] for name, hint in hints if hint in _PLAIN}
         self._file: Any = None
@@ -83,7 +83,8 @@ class Manifest(Generic[T]):
         Raises:
             OutputError: the disk is full or the folder went away.
         """
-        line = json.dumps(asdict(item), ensure_ascii=False)  # type: ignore[call-overload]
+        values = {name: getattr(item, name) for name in self._names}  # `asdict` copies, for nothing
+        line = json.dumps(values, ensure_ascii=False, default=asdict)
         with writing(self.path):
             self._file.write(line + "\n")
             self._file.flush()

@@ -5,6 +5,7 @@ from dataclasses import fields
 from pocket_batch.data import Pauses, Sampling
 from pocket_batch.settings import (
     AudiobookPipeline,
+    CheckSettings,
     CorpusSettings,
     DatasetPipeline,
     ExecutorSettings,
@@ -32,10 +33,45 @@ def _of_audiobook(settings: AudiobookPipeline) -> list[Range]:
         ("master.keep_ms", master.keep_ms, 0, 500),
         ("master.lead_in_ms", master.lead_in_ms, 0, 60_000),
         ("master.fade_ms", master.fade_ms, 0, 100),
+        ("master.level_db", master.level_db, 0, 12),
+        ("master.room_tone_db", master.room_tone_db, -90, -50),
         ("segment.min_words", settings.segment.min_words, 1, 20),
         ("write.bitrate_kbps", settings.write.bitrate_kbps, 8, 512),
         *_of_pauses(pauses),
+        *_of_check(settings.check),
     ]
+
+
+def _of_check(check: CheckSettings) -> list[Range]:
+    bounds = {
+        "min_letters_per_s": (0, 1000),
+        "max_letters_per_s": (0.1, 1000),
+        "min_rms_db": (-120, 0),
+        "max_clipped": (0, 1),
+        "max_dc": (0, 1),
+        "max_edge_silence_s": (0, 60),
+        "max_gap_s": (0, 60),
+        "max_silence_share": (0, 1),
+        "max_click": (0, 10_000),
+        "max_end_db": (-120, 60),
+        "max_level_jump_db": (0, 120),
+        "max_flatness": (0, 1),
+        "max_noise_s": (0, 60),
+        "min_voiced_share": (0, 1),
+        "max_repetition": (0, 1),
+        "rate_mads": (0, 1000),
+        "level_mads": (0, 1000),
+        "min_level_db": (0, 120),
+        "max_voice_distance_db": (0, 120),
+        "max_unlike_words": (0, 10),
+        "max_edits": (0, 1000),
+        "short_words": (0, 1000),
+        "warn_wer": (0, 10),
+        "critical_wer": (0, 10),
+        "warn_similarity": (-1, 1),
+        "critical_similarity": (-1, 1),
+    }
+    return [(f"check.{name}", getattr(check, name), *bound) for name, bound in bounds.items()]
 
 
 def _of_pauses(pauses: Pauses) -> list[Range]:

@@ -107,6 +107,21 @@ class Scores:
 
     Levels are dB of full scale, and -inf never occurs: silence is -120. `clipped` is the share
     of samples in runs at full scale. What ASR says is None where it did not listen.
+
+    What follows `heard` is measured where a person will listen, and None elsewhere:
+        speech_db: level of the frames that are not silence.
+        silence_share: of the duration.
+        begin_db, end_db: level of the first and the last 20 ms, less `speech_db`.
+        click: the sharpest edge, as a multiple of those around it.
+        level_jump_db: the greatest lasting change of level inside.
+        flatness: median spectral flatness of speech, 1 for white noise.
+        noise_s: the longest stretch of flat frames in a row.
+        voiced_share: frames with a pitch, of those that are not silence.
+        pitch_hz: median of the fundamental frequency, 0 without a voice.
+        repetition: how alike two stretches in a row are, 1 for the same; `repetition_s` is the
+            length of one of them.
+        timbre: mean level of each mel band in dB, less their mean.
+        num_edits: words heard wrong.
     """
 
     duration_s: float
@@ -122,6 +137,20 @@ class Scores:
     wer: float | None = None
     cer: float | None = None
     heard: str | None = None
+    speech_db: float | None = None
+    silence_share: float | None = None
+    begin_db: float | None = None
+    end_db: float | None = None
+    click: float | None = None
+    level_jump_db: float | None = None
+    flatness: float | None = None
+    noise_s: float | None = None
+    voiced_share: float | None = None
+    pitch_hz: float | None = None
+    repetition: float | None = None
+    repetition_s: float | None = None
+    timbre: tuple[float, ...] | None = None
+    num_edits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ Special = Literal["read", "announce", "skip"]  # text that is not prose
 Ruby = Literal["base", "reading"]
 Normalizer = Literal["builtin", "nemo"]
 Dedupe = Literal["normalized", "exact", "keep"]  # what of equal texts is left out
+Listen = Literal["off", "sample", "all"]
 AudioKind = Literal["flac", "wav", "opus"]
 
 
@@ -85,15 +86,55 @@ class SegmentSettings:
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """Bounds of the reading rate outside which an utterance is suspect."""
+    """What an utterance must be like; one that is not is tried again, `max_attempts` times in all.
 
+    `listen` says how much is heard by `asr_model` (of faster-whisper by name or folder, or `auto`):
+    nothing, the share `sample_fraction`, or all of it. What the other settings bound is described
+    at `rows.Scores`; levels are dB of full scale. Those in MADs and `max_voice_distance_db` compare
+    an utterance with the others of its voice. Of what is heard, `max_unlike_words` may be other
+    words; a text of fewer than `short_words` is right with up to `max_edits` of any kind.
+    """
+
+    listen: Listen = "off"
+    sample_fraction: float = 0.1
+    asr_model: str = "auto"
+    max_attempts: int = 4
     min_letters_per_s: float = 3.0
     max_letters_per_s: float = 40.0
+    min_rms_db: float = -50.0
+    max_clipped: float = 0.001
+    max_dc: float = 0.05
+    max_edge_silence_s: float = 1.5
+    max_gap_s: float = 1.5
+    max_silence_share: float = 0.6
+    max_click: float = 6.0
+    max_end_db: float = -20.0
+    max_level_jump_db: float = 12.0
+    max_flatness: float = 0.3
+    max_noise_s: float = 0.5
+    min_voiced_share: float = 0.2
+    max_repetition: float = 0.85
+    rate_mads: float = 6.0
+    level_mads: float = 6.0
+    min_level_db: float = 4.0
+    max_voice_distance_db: float = 5.0
+    max_unlike_words: float = 0.2
+    max_edits: int = 1
+    short_words: int = 4
+    warn_wer: float = 0.02
+    critical_wer: float = 0.03
+    warn_similarity: float = 0.85
+    critical_similarity: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class MasterSettings:
-    """Trim, fades, loudness and peak of the finished audio."""
+    """Trim, fades, levels, loudness and peak of the finished audio.
+
+    Each utterance is moved by at most `level_db` towards the middle one of its voice in its chapter,
+    and with `match_voices` all voices to one level. `room_tone_db` is the level of the noise in
+    pauses, dB of full scale; None is digital silence.
+    """
 
     loudness: Loudness = "lufs"
     target_lufs: float = -23.0
@@ -102,6 +143,9 @@ class MasterSettings:
     keep_ms: int = 40
     fade_ms: int = 8
     lead_in_ms: int = 500
+    level_db: float = 2.0
+    match_voices: bool = True
+    room_tone_db: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

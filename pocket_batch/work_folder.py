@@ -21,13 +21,14 @@ class WorkFolder:
 
     def audio(self, key: str) -> Path:
         """Where the FLAC of an utterance lies."""
-        return self.path / "audio" / key[:2] / f"{key}.flac"
+        return self.path.joinpath("audio", key[:2], f"{key}.flac")
 
     def store_audio(self, key: str, flac: bytes) -> None:
         """Write the FLAC of an utterance atomically."""
         path = self.audio(key)
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir():  # mostly it is, and to fail over that takes longer
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, flac)
 
     def acquire(self) -> None:
@@ -82,10 +83,12 @@ WORK_FILES = (
     "segments.jsonl",
     "utterances.jsonl",
     "checks.jsonl",
+    "cover",
     "failures.jsonl",
     "scores.jsonl",
     "chapters.jsonl",
     "timeline.jsonl",
+    "measured.json",
     "quality.json",
     "report.html",
     "run.json",

@@ -1,9 +1,7 @@
-"""The manifest, content keys and the work folder."""
+"""The manifest and content keys."""
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pocket_batch.data import Dropped
-from pocket_batch.errors import InputError, LockedError, OutputError
+from pocket_batch.errors import InputError, OutputError
 from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
-from pocket_batch.work_folder import WorkFolder
 
 ITEMS = [Dropped("a.xhtml:1", "note", "eins"), Dropped("b.xhtml:2", "index", "zwei\nDrei „vier“")]
 
@@ -90,34 +87,3 @@ def test_a_seed_depends_on_text_voice_attempt_and_the_seed_of_the_job() -> None:
     }
     assert len(seeds) == 16
     assert all(0 <= seed < 2**63 for seed in seeds)
-
-
-def test_two_runs_cannot_hold_one_work_folder(tmp_path: Path) -> None:
-    first = WorkFolder(tmp_path / "book.work")
-    first.acquire()
-    with pytest.raises(LockedError, match=f"process {os.getpid()}"):
-        WorkFolder(tmp_path / "book.work").acquire()
-    first.release()
-    second = WorkFolder(tmp_path / "book.work")
-    second.acquire()
-    second.release()
-
-
-def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    code = (
-        "import os, pathlib, signal; from pocket_batch.manifest import WorkFolder;"
-        f"WorkFolder(pathlib.Path({str(tmp_path)!r})).acquire(); os.kill(os.getpid(), 9)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    folder = WorkFolder(tmp_path)
-    folder.acquire()
-    folder.release()
-
-
-def test_clearing_a_work_folder_removes_only_what_runs_leave(tmp_path: Path) -> None:
-    folder = WorkFolder(tmp_path)
-    folder.store_audio("abcd", b"flac")
-    Manifest(folder.file("segments.jsonl"), Dropped).replace(ITEMS)
-    (tmp_path / "notes.txt").write_text("mine")
-    folder.clear()
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

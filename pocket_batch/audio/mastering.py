@@ -11,6 +11,7 @@ import numpy as np
 from pocket_batch.audio.ffmpeg import find_ffmpeg
 from pocket_batch.audio.limiter import Limiter
 from pocket_batch.audio.pcm import FULL_SCALE, Pcm, bounded_chunks, to_float, to_int16
+from pocket_batch.audio.room_tone import room_tone
 from pocket_batch.errors import OutputError
 from pocket_batch.settings import MasterSettings
 
@@ -19,13 +20,20 @@ SILENT_DBFS = -70.0  # an utterance that never gets louder has no speech in it
 
 
 def utterance_piece(
-    pcm: Pcm, sampling_rate_hz: int, pause_after_ms: int, settings: MasterSettings
+    pcm: Pcm,
+    sampling_rate_hz: int,
+    pause_after_ms: int,
+    settings: MasterSettings,
+    gain_db: float = 0.0,
+    place: int = 0,
 ) -> Pcm:
-    """Trim an utterance, fade its ends, and append its pause.
+    """Trim an utterance, set its level, fade its ends, and append its pause.
 
     Args:
         pcm: shape (num_samples,), mono.
-        settings: of these `trim_below_peak_db`, `keep_ms` and `fade_ms`.
+        settings: of these `trim_below_peak_db`, `keep_ms`, `fade_ms` and `room_tone_db`.
+        gain_db: of the speech; less where its peak would exceed full scale.
+        place: where the noise of the pause begins, see `room_tone`.
 
     Returns:
         Shape (num_kept + pause,), a new array; only the pause when there is no speech.
@@ -33,18 +41,36 @@ def utterance_piece(
     begin, end = speech_bounds(pcm, sampling_rate_hz, settings)
     segment = _audio_segment()
     piece = segment.silent(duration=pause_after_ms, frame_rate=sampling_rate_hz)
+    num_pause = int(piece.frame_count())
     if begin < end:
         speech = segment(
-            data=pcm[begin:end].tobytes(), sample_width=2, frame_rate=sampling_rate_hz, channels=1
+            data=_scaled(pcm[begin:end], gain_db).tobytes(),
+            sample_width=2,
+            frame_rate=sampling_rate_hz,
+            channels=1,
         )
         fade_ms = min(settings.fade_ms, len(speech) // 2)
         piece = speech.fade_in(fade_ms).fade_out(fade_ms).append(piece, crossfade=0)
-    return np.frombuffer(piece.raw_data, np.int16)
+    samples = np.frombuffer(piece.raw_data, np.int16)
+    if settings.room_tone_db is None or not num_pause:
+        return samples
+    noise = room_tone(num_pause, sampling_rate_hz, settings.room_tone_db, place)
+    return np.concatenate([samples[: len(samples) - num_pause], noise])
 
 
-def silence(duration_ms: int, sampling_rate_hz: int) -> Pcm:
-    """Digital silence, shape (num_samples,), as long as a pause of `utterance_piece`."""
-    return utterance_piece(np.zeros(0, np.int16), sampling_rate_hz, duration_ms, MasterSettings())
+def _scaled(pcm: Pcm, gain_db: float) -> Pcm:
+    """The same speech louder or softer, but not beyond full scale."""
+    if not gain_db:
+        return pcm
+    peak = float(np.abs(pcm.astype(np.int32)).max(initial=1))
+    gain = min(10 ** (gain_db / 20), max(1.0, (FULL_SCALE - 1) / peak))
+    return to_int16(to_float(pcm, gain))
+
+
+def silence(duration_ms: int, sampling_rate_hz: int, settings: MasterSettings | None = None) -> Pcm:
+    """A pause alone, shape (num_samples,), as long as one of `utterance_piece`."""
+    nothing = np.zeros(0, np.int16)
+    return utterance_piece(nothing, sampling_rate_hz, duration_ms, settings or MasterSettings())
 
 
 def speech_bounds(pcm: Pcm, sampling_rate_hz: int, settings: MasterSettings) -> tuple[int, int]:

@@ -41,7 +41,7 @@ from pocket_batch.cli.running import (
 )
 from pocket_batch.cli.show import make_reporter
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import AudiobookPipeline, FileFormat, Loudness
+from pocket_batch.settings import AudiobookPipeline, FileFormat, Listen, Loudness
 
 _ALIASES = {"m4a": "m4b"}
 
@@ -73,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     out.add_argument(
         "--seed", type=int, metavar="N", help="another seed, another take (default: 0)"
+    )
+    out.add_argument(
+        "--check",
+        choices=get_args(Listen),
+        help="how much speech recognition listens to (extra [asr]): nothing, a tenth, or all of "
+        "it; what it hears wrong is spoken again (default: off)",
     )
     add_reading_arguments(parser)
     _add_run_arguments(parser)
@@ -140,6 +146,7 @@ def _overrides(args: argparse.Namespace) -> dict[str, Any]:
         "write.split_chapters": args.split_chapters,
         "master.target_lufs": args.target_lufs,
         "master.loudness": args.loudness,
+        "check.listen": args.check,
     }
     return options | reading_overrides(args) | executor_overrides(args)
 

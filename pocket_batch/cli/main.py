@@ -23,6 +23,9 @@ COMMANDS = {
     "dataset": "turn a corpus of texts into a speech data set",
     "run": "work through job files: many books and data sets as one queue, until a deadline",
     "status": "show how a run goes or ended, from another terminal",
+    "report": "make the report of an audiobook again: its levels, and what in it is suspect",
+    "redo": "speak single lines of a finished audiobook again, and make it anew",
+    "listen": "show a report in the browser, with all lines to hear and to speak again",
     "schema": "print the JSON Schema of job and pipeline files",
     "export": "write a data set for a library: Hugging Face, NeMo, Lhotse, LJSpeech, WebDataset",
     "validate": "look at every clip of a data set or of an export",
@@ -36,7 +39,8 @@ COMMANDS = {
     "bench-pipeline": "measure everything but the engine on a made-up book",
 }
 
-GOES_ON = ("audiobook", "dataset", "models", "run")  # the same command again takes up what was done
+# The same command again takes up what was done.
+GOES_ON = ("audiobook", "dataset", "models", "redo", "run")
 
 _USAGE = "%(prog)s [options] BOOK\n       %(prog)s COMMAND ..."
 
@@ -78,9 +82,13 @@ def program() -> None:
     Once Ray was used it ends at once: the threads that Ray leaves can abort a normal exit.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until a run takes it over
-    code = main()
+    try:
+        code = main()
+    except KeyboardInterrupt:  # before there was anything to stop
+        code = StoppedError.exit_code
     _flush()
-    if "ray" in sys.modules:
+    # After an interrupt that came in the middle of an import, Python would change the code.
+    if "ray" in sys.modules or code == StoppedError.exit_code:
         os._exit(code)
     sys.exit(code)
 

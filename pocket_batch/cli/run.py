@@ -35,6 +35,7 @@ from pocket_batch.cli.running import (
     stop_signals,
 )
 from pocket_batch.cli.show import make_reporter
+from pocket_batch.errors import UsageError
 
 if TYPE_CHECKING:
     from pocket_batch.jobs.deadline import Deadline
@@ -70,7 +71,9 @@ def run(args: argparse.Namespace) -> int:
     options: dict[str, Any] = executor_overrides(args)
     given = dict(parse_assignment(text) for text in args.set)
     given |= {key: value for key, value in options.items() if value is not None}
-    jobs = tuple(open_job(path, given) for path in args.job)
+    jobs = tuple(open_job(path, given) for path in dict.fromkeys(args.job))
+    if args.keep_watching and not any(job.settings.inbox for job in jobs):
+        raise UsageError("--keep-watching needs a job with an `inbox` to watch.")
     shard = shard_of(args.shard)
     folder = args.run_dir or jobs[0].run_dir
     night = Night(

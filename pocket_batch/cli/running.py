@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, get_args
 
 from pocket_batch.cli.show import FORMATS as LOG_FORMATS
@@ -89,10 +89,13 @@ def stop_signals() -> Iterator[threading.Event]:
     last_word.daemon = True
 
     def on_signal(number: int, frame: object) -> None:
+        if stopped.is_set() and threading.current_thread() is not threading.main_thread():
+            _end_now()
         if number == signal.SIGTERM and not stopped.is_set():
             last_word.start()
         stopped.set()
-        signal.signal(number, before[number])
+        with suppress(ValueError):  # another thread calls this while Ray starts
+            signal.signal(number, before[number])
         os.write(2, b"Stopping; once more ends at once.\n")  # print may be busy just now
 
     for number in (int(signal.SIGINT), int(signal.SIGTERM), int(signal.SIGHUP)):

@@ -115,12 +115,13 @@ class Batch:
         features = self._model.mimi.encode(torch.from_numpy(samples), num_threads)  # (F, voice)
         return VoiceState(self._model.flow_lm.voice_state(features))
 
-    def draw_noise(self, seed: int, num_frames: int) -> Tensor:
+    def draw_noise(self, seed: int, num_frames: int, calm: float = 1.0) -> Tensor:
         """The noise of a whole utterance, (F, latent): what the reference draws after
-        `torch.manual_seed(seed)`. It draws one frame more, for the text, and does not use it."""
+        `torch.manual_seed(seed)`. It draws one frame more, for the text, and does not use it.
+        `calm` scales the temperature."""
         generator = torch.Generator().manual_seed(seed)
         noise = torch.empty(num_frames + 1, self._latent_dim)
-        std, clamp = math.sqrt(self._settings.temperature), self._settings.noise_clamp
+        std, clamp = math.sqrt(calm * self._settings.temperature), self._settings.noise_clamp
         for frame in noise:  # one by one, as torch draws a large tensor in another order
             if clamp is None or std == 0:
                 frame.normal_(0.0, std, generator=generator)

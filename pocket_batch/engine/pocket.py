@@ -262,7 +262,7 @@ class PocketEngine:
             frames_after_eos=self._frames_after_eos(prompt),
             voice=self._state(request.voice),
             tokens=tokens,
-            noise=batch.draw_noise(request.seed, max_frames),
+            noise=batch.draw_noise(request.seed, max_frames, request.calm),
         )
 
     def _estimated_bytes(self) -> int:

@@ -11,6 +11,7 @@ from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.executors.health import GROWTH_SPAN_S, WorkerHealth
 from pocket_batch.manifest import content_key
 from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
+from pocket_batch.stages.repair import CheckSpec, Repair
 from pocket_batch.stages.synthesize import Spoken as Spoken
 from pocket_batch.stages.synthesize import Synthesize
 from pocket_batch.stages.unit import MakeUnits, UnitSpec
@@ -30,7 +31,7 @@ class WorkerSpec:
     """All a worker needs to know before its first item; sent once to each worker.
 
     `fingerprint` is that of engine and voices as planned, see `fingerprint`; empty is not checked.
-    With `units` its items are units of a data set, else requests.
+    With `units` its items are units of a data set, else requests, each checked as `check` says.
     """
 
     engine: EngineSpec
@@ -38,6 +39,7 @@ class WorkerSpec:
     num_cores: int
     fingerprint: str = ""
     units: UnitSpec | None = None
+    check: CheckSpec | None = None
 
 
 def never_late(seconds: float) -> bool:
@@ -117,7 +119,7 @@ class Executor(Protocol):
 
 def make_stage(
     spec: WorkerSpec, should_stop: Callable[[], bool] = lambda: False, is_worker: bool = False
-) -> Synthesize | MakeUnits:
+) -> Synthesize | Repair | MakeUnits:
     """The stage that a worker runs, with its engine and voices loaded.
 
     Args:
@@ -136,6 +138,10 @@ def make_stage(
             "The files of the model or of the voice are others than when this run began. "
             "Run the same command again."
         )
+    if spec.units is None and spec.check is not None:
+        stage = Repair(Synthesize(engine), spec.check)
+        stage.load()
+        return stage
     if spec.units is None:
         return Synthesize(engine)
     timeout_s = spec.units.item_timeout_s if is_worker else 0.0

@@ -6,7 +6,12 @@ Handles of workers and calls are opaque and hashable.
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pocket_batch.errors import StoppedError
 from pocket_batch.executors.queue import Item
+
+
+class ClusterLostError(StoppedError):
+    """All workers are gone at once, and no call gets an answer any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,10 @@ class Cluster(Protocol):
 
     def kill(self, worker: Any, restart: bool) -> None:
         """End a worker's process at once; its calls are lost."""
+        ...
+
+    def is_lost(self) -> bool:
+        """Whether it is gone as a whole, and must not be asked anything any more."""
         ...
 
     def is_node_alive(self, node: str) -> bool:

@@ -38,7 +38,7 @@ class LocalExecutor:
         is_units = self.plan.spec.units is not None
         source = iter(work) if is_units else longest_first(cast(Iterable[Request], work))
         first = next(source, None)
-        if first is None or should_stop():
+        if first is None or should_stop() or self.plan.limits.is_late(0.0):
             return
         spec = replace(self.plan.spec, num_cores=self._num_threads())
         on_event(WorkerEvent("starting", 0, "Loading the voice."))

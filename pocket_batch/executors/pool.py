@@ -10,7 +10,7 @@ from typing import Any
 from pocket_batch.data import Failure
 from pocket_batch.errors import PocketBatchError
 from pocket_batch.executors.base import Plan, Result, WorkerEvent
-from pocket_batch.executors.cluster import Cluster, Reply
+from pocket_batch.executors.cluster import Cluster, ClusterLostError, Reply
 from pocket_batch.executors.queue import Loss, RetryQueue
 from pocket_batch.executors.unit_queue import UnitQueue
 from pocket_batch.executors.watch import Watch
@@ -72,8 +72,12 @@ class Pool:
             ModelUnavailableError: no worker could load the engine or a voice.
             UsageError: no worker could be started in time.
             StoppedError: all workers were lost later.
+            ClusterLostError: the cluster was; all that has no result yet is in the queue again.
         """
         while not self._is_done():
+            if self._cluster.is_lost():
+                self._give_all_back()
+                raise ClusterLostError("The Ray cluster is gone. What is done is saved.")
             if should_stop():
                 yield from self._drain()
                 return
@@ -112,6 +116,7 @@ class Pool:
 
     def _feed(self) -> None:
         """Give work to ready workers, first to those with the least."""
+        num_given = sum(worker.num_items for worker in self._workers)
         for depth in range(self._queue.feed.num_calls):
             for worker in self._workers:
                 if self._is_closing or not worker.is_ready or len(worker.calls) != depth:
@@ -119,7 +124,7 @@ class Pool:
                 if worker.is_recycling:
                     self._recycle(worker)
                 else:
-                    self._feed_one(worker)
+                    num_given += self._feed_one(worker, num_given)
 
     def _recycle(self, worker: Worker) -> None:
         """Give a worker that leaks memory a new process, once it has nothing to do."""
@@ -133,24 +138,27 @@ class Pool:
         detail = f"Worker {worker.number} took over {growth:g} MB more an hour: it starts anew."
         self._event("recycled", detail)
 
-    def _feed_one(self, worker: Worker) -> None:
+    def _feed_one(self, worker: Worker, num_given: int) -> int:
         """One more call for a worker, unless it has its share of all that is left. Where calls run
         at the same time, suspects go to an empty worker and have it to themselves, so that its
-        death is the fault of one of them."""
+        death is the fault of one of them. `num_given` are with all workers; returns how many more.
+        """
         feed = self._queue.feed
-        num_left = self._queue.num_waiting() + sum(w.num_items for w in self._workers)
+        num_left = self._queue.num_waiting() + num_given
         if worker.num_items * len(self._workers) >= num_left:
-            return
+            return 0
         if feed.is_shared and any(item.is_suspect for c in worker.calls for item in c.items):
-            return
+            return 0
         items: list[Any] = self._queue.take(suspects=not feed.is_shared or not worker.calls)
         in_work = [item for call in worker.calls for item in call.items]
         if items and self._plan.limits.is_late(self._queue.expected_s(in_work + items)):
             self._queue.give_back(items)
             self._is_closing = True
-        elif items:
+            return 0
+        if items:
             call = Call(self._cluster.call_speak(worker.handle, items), items)
             worker.add_call(call, feed.num_running)
+        return len(items)
 
     def _kill_late_workers(self) -> None:
         """End workers with a call that takes too long.
@@ -161,6 +169,8 @@ class Pool:
         now = time.monotonic()
         for worker in self._workers:
             for call in worker.calls:
+                if now - call.since <= self._plan.item_timeout_s:
+                    continue  # the shortest limit there is; a sum over all texts takes longer
                 limit_s = self._queue.limit_s(worker.load(call))
                 if not worker.is_ready:
                     limit_s = max(limit_s, self._plan.start_timeout_s)
@@ -284,6 +294,12 @@ class Pool:
             )
         self._queue.num_workers = len(self._workers)
         return failures
+
+    def _give_all_back(self) -> None:
+        """Nothing that is in work will be answered, by no fault of its own."""
+        for worker in self._workers:
+            self._queue.give_back([*worker.suspects, *(i for c in worker.calls for i in c.items)])
+            worker.suspects, worker.calls = [], []
 
     def _drain(self) -> Iterator[Result]:
         """Take what ends within two seconds."""

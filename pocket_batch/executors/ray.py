@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from pocket_batch.executors.base import Plan, Result, Work, WorkerEvent, WorkerSpec, make_stage
-from pocket_batch.executors.cluster import Reply
+from pocket_batch.executors.cluster import ClusterLostError, Reply
 from pocket_batch.executors.cores import (
     cores_per_worker,
     pin_process,
@@ -26,9 +26,12 @@ from pocket_batch.executors.ray_session import joined, private
 from pocket_batch.executors.session import (
     STOP_SIGNALS,
 )
+from pocket_batch.stages.repair import Repair
 from pocket_batch.stages.synthesize import Synthesize
 from pocket_batch.stages.unit import MakeUnits
 
+MAX_LOST = 3
+MAX_REPLIES = 16  # at a time, of up to 5 MB each
 CONTROL = "control"  # a group of calls that are answered whatever else a worker does
 
 
@@ -49,26 +52,35 @@ class RayExecutor:
         Raises:
             UsageError: the cluster cannot be joined, or has no room for a worker.
             ModelUnavailableError: no worker could load the engine or a voice.
-            StoppedError: all workers were lost on the way.
+            StoppedError: all workers were lost on the way, or the cluster that was joined is gone.
         """
         queue = make_queue(work, self.plan)
-        if queue.is_empty() or should_stop():
-            return
-        with connected(self.plan) as cluster:
-            pool = Pool(cluster, queue, self.plan, cluster.num_workers, on_event)
-            yield from pool.run(should_stop)
+        num_lost = 0  # instances in a row that died before any result
+        while not queue.is_empty() and not should_stop():
+            try:
+                with connected(self.plan) as cluster:
+                    pool = Pool(cluster, queue, self.plan, cluster.num_workers, on_event)
+                    for result in pool.run(should_stop):
+                        num_lost = 0
+                        yield result
+                    return
+            except ClusterLostError:
+                num_lost += 1
+                if self.plan.address or num_lost >= MAX_LOST:
+                    raise
+                on_event(WorkerEvent("lost", 0, "Ray itself was ended; it is started again."))
 
 
 @contextlib.contextmanager
 def connected(plan: Plan) -> Iterator["RayCluster"]:
     """The cluster of a plan: one that is joined, or one of our own for as long as this lasts."""
     if plan.address:
-        with joined(plan):
-            yield RayCluster(plan.spec, plan.num_workers)
+        with joined(plan) as is_lost:
+            yield RayCluster(plan.spec, plan.num_workers, is_lost)
     else:
-        with private(plan) as num_workers:
+        with private(plan) as (num_workers, is_lost):
             cores = cores_per_worker(plan.spec.num_cores)
-            yield RayCluster(replace(plan.spec, num_cores=cores), num_workers)
+            yield RayCluster(replace(plan.spec, num_cores=cores), num_workers, is_lost)
 
 
 class Worker:
@@ -79,7 +91,7 @@ class Worker:
         self._spec = spec
         self._loading = threading.Lock()
         self._is_stopping = threading.Event()
-        self._stage: Synthesize | MakeUnits | None = None
+        self._stage: Synthesize | Repair | MakeUnits | None = None
         for number in STOP_SIGNALS:  # meant for the driver, which ends its workers itself
             signal.signal(number, signal.SIG_IGN)
 
@@ -113,11 +125,14 @@ class Worker:
 class RayCluster:
     """A connected Ray, as the pool sees it; see `Cluster` in cluster.py."""
 
-    def __init__(self, spec: WorkerSpec, num_workers: int | None) -> None:
+    def __init__(
+        self, spec: WorkerSpec, num_workers: int | None, is_lost: Callable[[], bool]
+    ) -> None:
         import ray
 
         self._ray: Any = ray
         self._spec = spec
+        self.is_lost = is_lost
         self.num_workers = num_workers or max(1, self.capacity())
         remote: Any = ray.remote  # its type knows nothing of groups
         self._actor = remote(
@@ -145,16 +160,24 @@ class RayCluster:
         return worker.vitals.options(concurrency_group=CONTROL).remote()
 
     def capacity(self) -> int:
-        """By the CPUs of all nodes."""
-        return int(self._ray.cluster_resources().get("CPU", 0)) // self._spec.num_cores
+        """By the CPUs of each node: a worker has all its cores on one."""
+        alive = (node["Resources"] for node in self._ray.nodes() if node["Alive"])
+        return sum(int(each.get("CPU", 0)) // self._spec.num_cores for each in alive)
 
     def ask_to_stop(self, worker: Any) -> None:
         """No answer is waited for."""
         worker.stop.options(concurrency_group=CONTROL).remote()
 
     def wait(self, calls: list[Any], timeout_s: float) -> list[tuple[Any, Reply]]:
-        """The first call that ended, if any does in time."""
+        """The calls that ended, as soon as one has, but not so many that their audio fills memory.
+
+        To look at thousands of calls takes milliseconds: one look for each would be most of what
+        the driver does.
+        """
         done, _ = self._ray.wait(calls, num_returns=1, timeout=timeout_s)
+        if done and len(calls) > 1:
+            num = min(len(calls), MAX_REPLIES)
+            done, _ = self._ray.wait(calls, num_returns=num, timeout=0)
         return [(call, self._reply(call)) for call in done]
 
     def _reply(self, call: Any) -> Reply:
@@ -172,6 +195,8 @@ class RayCluster:
 
     def is_node_alive(self, node: str) -> bool:
         """Whether Ray still lists the node as alive."""
+        if self.is_lost():
+            return False
         return any(n["NodeID"] == node and n["Alive"] for n in self._ray.nodes())
 
     def resources(self) -> str:

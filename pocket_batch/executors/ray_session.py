@@ -24,13 +24,17 @@ from pocket_batch.executors.session import (
     SessionFolder,
     check_address,
     check_sockets,
+    daemons_of,
     environment,
+    has_ended,
     kept_sigterm,
     within,
 )
 
 OBJECT_STORE_BYTES = 100 * 2**20
 OBJECT_STORE_BYTES_PER_WORKER = 30 * 2**20  # results that the driver has not read yet
+ASK_S = 2.0
+GONE_S = 20.0  # well before Ray gives up, which takes a minute and ends this process
 QUIET = {  # read by Ray when it is imported or started
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -46,10 +50,10 @@ JOIN = {  # one attempt of 20 s instead of 20 attempts of 60 s each
 
 
 @contextlib.contextmanager
-def private(plan: Plan) -> Iterator[int]:
+def private(plan: Plan) -> Iterator[tuple[int, Callable[[], bool]]]:
     """A Ray instance of our own on this machine, gone with all its processes and files at the end.
 
-    Yields how many workers there are to be.
+    Yields how many workers there are to be, and whether the instance has died.
 
     Raises:
         UsageError: more workers are asked for than fit, or sockets have no place.
@@ -77,15 +81,18 @@ def private(plan: Plan) -> Iterator[int]:
             _temp_dir=str(folder.path),
             runtime_env={"env_vars": _threads(cores)},
         )
-        yield num_workers
+        daemons = daemons_of(folder.path)
+        yield num_workers, lambda: any(map(has_ended, daemons))
     finally:
         _disconnect(then=folder.kill)
         folder.close()
 
 
 @contextlib.contextmanager
-def joined(plan: Plan) -> Iterator[None]:
+def joined(plan: Plan) -> Iterator[Callable[[], bool]]:
     """A Ray cluster that others started; only our workers there are ended.
+
+    Yields whether its head has been gone for some time.
 
     Raises:
         UsageError: it cannot be reached.
@@ -95,7 +102,8 @@ def joined(plan: Plan) -> Iterator[None]:
         try:
             check_address(plan.address)
             arguments = {"address": plan.address, "runtime_env": {"env_vars": threads}}
-            within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
+            with kept_sigterm():
+                within(plan.start_timeout_s, lambda: _connect(JOIN, **arguments))
         except _joining_errors() as error:
             reason = " ".join(str(error).split()) or f"no answer in {plan.start_timeout_s:g} s"
             raise UsageError(
@@ -103,7 +111,7 @@ def joined(plan: Plan) -> Iterator[None]:
                 "authentication, export RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH here as well. "
                 f"`pocket-batch doctor --address {plan.address}` says more."
             ) from error
-        yield
+        yield Head(plan.address).is_gone
     finally:
         _disconnect()
 
@@ -113,6 +121,27 @@ def _joining_errors() -> tuple[type[Exception], ...]:
     import ray.exceptions
 
     return OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError
+
+
+class Head:
+    """The head node of a cluster, asked whether it still listens."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._asked = self._answered = time.monotonic()
+
+    def is_gone(self) -> bool:
+        """Whether it refuses connections, for longer than it takes to be started again.
+
+        Ray itself would wait for a minute, and then end this process.
+        """
+        now = time.monotonic()
+        if now - self._asked >= ASK_S:
+            self._asked = now
+            with contextlib.suppress(OSError):
+                check_address(self._address)
+                self._answered = now
+        return self._asked - self._answered > GONE_S
 
 
 def _threads(num_cores: int) -> dict[str, str]:

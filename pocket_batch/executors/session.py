@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from pocket_batch.errors import UsageError
 
@@ -28,7 +29,9 @@ PARENT = Path("/tmp")  # sockets lie below, and their paths may have 107 bytes i
 KILL_S = 2.0  # a killed process is gone sooner, unless it waits for a disk
 OLD_S = 3600.0
 CONNECT_TIMEOUT_S = 5.0
+TAKE_S = 0.05
 MAX_PATH_BYTES = 107 - 64  # of a socket, less what Ray adds: /session_<time>_<pid>/sockets/...
+DAEMONS = ("gcs_server", "raylet")
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -98,6 +101,29 @@ def processes_of(folder: Path) -> list[int]:
     return found
 
 
+def daemons_of(folder: Path) -> list[int]:
+    """The two processes that an instance cannot do without, of those that write to its folder."""
+    return [pid for pid in processes_of(folder) if _name(pid) in DAEMONS]
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or only waits for its parent to take notice."""
+    try:
+        return _stat(pid).rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def _name(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return _stat(pid).partition("(")[2].rpartition(")")[0]
+    return ""
+
+
+def _stat(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text()
+
+
 def _writes_to(folder: Path, descriptors: Path) -> bool:
     """Whether a process, by its `/proc/N/fd`, has a file in the folder open for writing."""
     for link in descriptors.iterdir():
@@ -132,17 +158,34 @@ def _apply(changes: Mapping[str, str | None]) -> None:
 def kept_sigterm() -> Iterator[None]:
     """Keep what SIGTERM does while Ray starts, which sets a handler, or ends, which resets it.
 
-    Stop signals wait meanwhile, and processes that are started now never take them.
+    Stop signals go to a thread meanwhile, which calls their handlers: this takes seconds, and there
+    are three to end in. Processes that are started now never take them.
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGTERM) if is_main else None
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    is_over = threading.Event()
+    taker = threading.Thread(target=_take_signals, args=(handlers, is_over), daemon=True)
+    taker.start()
     try:
         yield
     finally:
-        if handler is not None:
-            signal.signal(signal.SIGTERM, handler)
+        is_over.set()
+        taker.join()
+        for number, handler in handlers.items():
+            if handler is not None:
+                signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _take_signals(handlers: Mapping[int, Any], is_over: threading.Event) -> None:
+    """Wait for stop signals, whose own handlers Ray replaces."""
+    while not is_over.is_set():
+        taken = signal.sigtimedwait(STOP_SIGNALS, TAKE_S)
+        if taken is not None and callable(handlers[taken.si_signo]):
+            handlers[taken.si_signo](taken.si_signo, None)
 
 
 def check_sockets(folder: Path) -> None:

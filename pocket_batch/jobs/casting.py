@@ -106,7 +106,7 @@ def with_cast(
     voices = {}
     file = find_cast_file(source, pipeline)
     for name, origin in _named(casting, book, pipeline, file.name if file else "").items():
-        voice = _compatible(name, origin, speaker, pipeline, language)
+        voice = compatible(name, origin, speaker, pipeline, language)
         if name in with_lines:
             voices[name] = voice.voice
     return replace(speaker, cast=voices)
@@ -132,10 +132,22 @@ def _named(
     return named
 
 
-def _compatible(
+def compatible(
     name: str, origin: str, speaker: Speaker, pipeline: AudiobookPipeline, language: BookLanguage
 ) -> Speaker:
-    """Another voice, which must speak with the engine and the model of the narrator."""
+    """Another voice, which must speak with the engine and the model of the narrator.
+
+    Args:
+        name: of the voice, or its file.
+        origin: where it is asked for; errors begin with it.
+        speaker: the narrator.
+        pipeline: of the run.
+        language: of the book.
+
+    Raises:
+        ModelUnavailableError: there is no such voice, or it reads another language.
+        UsageError: it is of another engine or model.
+    """
     narrator, spec = speaker.voice, speaker.engine.spec
     try:
         voice = named_voice(name, pipeline.model)

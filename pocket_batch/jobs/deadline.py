@@ -38,8 +38,16 @@ class Deadline:
         return self.left_s() < GRACE_S
 
     def stops(self, is_stopped: Callable[[], bool]) -> Callable[[], bool]:
-        """`should_stop` of a run that a signal can stop as well."""
-        return lambda: is_stopped() or self.is_over()
+        """`should_stop` of a run that a signal can stop as well. What was over stays so, even if
+        the clock is set back."""
+        was_over = False
+
+        def stops() -> bool:
+            nonlocal was_over
+            was_over = was_over or self.is_over()
+            return was_over or is_stopped()
+
+        return stops
 
 
 def make_deadline(time_of_day: str | int | None, max_hours: float | None) -> Deadline:
@@ -62,6 +70,8 @@ def make_deadline(time_of_day: str | int | None, max_hours: float | None) -> Dea
 def _next(time_of_day: str | int, now: datetime | None = None) -> float:
     """When a time of day comes next, seconds since 1970."""
     if isinstance(time_of_day, int):
+        if isinstance(time_of_day, bool) or time_of_day < 60:  # no `HH:MM` of YAML is less
+            raise UsageError(f"A deadline is a time of day such as 05:30, not `{time_of_day}`.")
         time_of_day = f"{time_of_day // 60}:{time_of_day % 60:02}"
     found = re.fullmatch(r"(\d{1,2}):(\d{2})", time_of_day.strip())  # 05:30 -> 05, 30
     hour, minute = (int(part) for part in found.groups()) if found else (24, 0)

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -62,11 +62,16 @@ def log_kept(folder: Path) -> Iterator[LogFile]:
     """
     with writing(folder / LOG_FILE):
         handler = RotatingFileHandler(
-            folder / LOG_FILE, maxBytes=MAX_BYTES, backupCount=NUM_OLD, encoding="utf-8"
+            folder / LOG_FILE,
+            maxBytes=MAX_BYTES,
+            backupCount=NUM_OLD,
+            encoding="utf-8",
+            errors="backslashreplace",  # a name of a file may hold bytes that are no text
         )
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk
     try:
         yield LogFile(handler)
     finally:
-        handler.close()
+        with suppress(OSError):  # likewise
+            handler.close()

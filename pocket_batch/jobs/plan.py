@@ -22,6 +22,7 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.casting import words_by_voice
 from pocket_batch.jobs.lines import lines_as_segments
 from pocket_batch.jobs.reading import Reading
+from pocket_batch.jobs.redone import Redone, place
 from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.base import STAGES
@@ -42,7 +43,8 @@ class AudiobookPlan:
     """A book ready to be spoken. `book` has its chapters' text removed, to save memory.
 
     `voices` are those that have lines, who speaks the most words first. `audio_s` is an estimate of
-    the length, pauses included.
+    the length, pauses included. `redone` are lines that are as a person chose them, `stale` choices
+    whose lines are gone.
     """
 
     book: Book
@@ -52,6 +54,8 @@ class AudiobookPlan:
     script: tuple[ScriptChapter, ...]
     requests: tuple[Request, ...]
     audio_s: float
+    redone: tuple[Redone, ...] = ()
+    stale: tuple[Redone, ...] = ()
 
     def missing_audio_s(self, done: Collection[str]) -> float:
         """Estimated seconds of speech that are not among the done keys; equal texts count once."""
@@ -76,8 +80,13 @@ def check_stages(pipeline: AudiobookPipeline) -> None:
         )
 
 
-def plan_audiobook(source: Path, reading: Reading, pipeline: AudiobookPipeline) -> AudiobookPlan:
-    """Cut a book into requests; nothing is spoken or written.
+def plan_audiobook(
+    source: Path,
+    reading: Reading,
+    pipeline: AudiobookPipeline,
+    redone: Iterable[Redone] = (),
+) -> AudiobookPlan:
+    """Cut a book into requests, with lines as `redone` has them; nothing is spoken or written.
 
     Raises:
         InputError: nothing in it can be spoken.
@@ -91,7 +100,11 @@ def plan_audiobook(source: Path, reading: Reading, pipeline: AudiobookPipeline) 
             f"{source.name}: no text to speak in the chosen chapters. "
             f"`pocket-batch inspect {source.name}` shows what is in it and what is left out."
         )
-    requests = make_requests(segments, pipeline.seed, speaker.voice, speaker.engine, speaker.cast)
+    placed = place(segments, redone)
+    segments = list(placed.segments)
+    requests = make_requests(
+        segments, pipeline.seed, speaker.voice, speaker.engine, speaker.cast, placed.takes
+    )
     # two recordings may have one name
     by_origin = {repr(request.voice): request.voice for request in requests}
     voices = words_by_voice((repr(request.voice), request.text) for request in requests)
@@ -103,6 +116,8 @@ def plan_audiobook(source: Path, reading: Reading, pipeline: AudiobookPipeline) 
         script=_script(book, segments, requests),
         requests=_unique(requests),
         audio_s=sum(len(s.text) / LETTERS_PER_S + s.pause_after_ms / 1000 for s in segments),
+        redone=placed.redone,
+        stale=placed.stale,
     )
 
 
@@ -143,17 +158,19 @@ def make_requests(
     narrator: Voice,
     engine: Engine,
     cast: Mapping[str, Voice] = MappingProxyType({}),
+    takes: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Request]:
     """One request a segment, named by all that its sound depends on.
 
-    `cast` are voices by the names that segments have for them; all else is the narrator's.
+    `cast` are voices by the names that segments have for them; all else is the narrator's. `takes`
+    are by segment, 0 where there is none: another take has other noise.
     """
     identity, narrator_key = engine.identity(), engine.voice_key(narrator)
     keys = {name: engine.voice_key(voice) for name, voice in cast.items()}
     requests = []
     for segment in segments:
         voice = cast.get(segment.voice, narrator)
-        seed = request_seed(job_seed, segment.text, voice.name, attempt=0)
+        seed = request_seed(job_seed, segment.text, voice.name, takes.get(segment.id, 0))
         key = content_key(
             text=segment.text,
             voice=keys.get(segment.voice, narrator_key),

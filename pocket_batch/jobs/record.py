@@ -1,6 +1,7 @@
 """`run.json`: what made a result, and whether a result is already there."""
 
 import json
+import os
 import platform
 import shlex
 import time
@@ -28,6 +29,7 @@ _PACKAGES = (
     "torch",
 )  # fmt: skip
 
+COVER_FILE = "cover"
 WRITING = "writing"  # the status of a result that may exist, unfinished
 
 
@@ -42,6 +44,7 @@ class RunRecord:
     speaker: Speaker
     command: list[str]
     target: Path
+    choices: Choices = field(default_factory=Choices)
     status: str = "running"
     started_at: str = field(default_factory=lambda: _now())
     times_s: dict[str, float] = field(default_factory=dict)
@@ -58,7 +61,10 @@ class RunRecord:
             "status": self.status,
             "fingerprint": self.fingerprint,
             "command": shlex.join(self.command),
-            "source": {"path": str(self.source), "sha256": self.source_sha256},
+            "folder": os.getcwd(),
+            "target": str(self.target.resolve()),
+            "source": {"path": os.path.abspath(self.source), "sha256": self.source_sha256},
+            "choices": _choices(self.choices),
             "language": self.speaker.language,
             "voice": as_dict(self.speaker.voice),
             "cast": {name: as_dict(voice) for name, voice in self.speaker.cast.items()},
@@ -193,6 +199,16 @@ def earlier_results(work: WorkFolder) -> dict[str, Any]:
         return {}
 
 
+def earlier_source(work: WorkFolder) -> Path | None:
+    """The file whose speech is in a work folder; None when it is not known for sure."""
+    try:
+        record = json.loads(work.file("run.json").read_text(encoding="utf-8"))
+        path = Path(record["source"]["path"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return path if path.is_absolute() else None
+
+
 def _is_result(value: object) -> bool:
     """Whether a value of `results` has the form that `RunRecord` gives it."""
     return (
@@ -201,6 +217,23 @@ def _is_result(value: object) -> bool:
         and isinstance(value["outputs"], list)
         and all(isinstance(output, dict) for output in value["outputs"])
     )
+
+
+def save_cover(work: WorkFolder, choices: Choices) -> None:
+    """Keep the cover that the user gave, for when the book is made again from its work folder."""
+    if choices.cover is not None:
+        write_atomic(work.file(COVER_FILE), choices.cover.data)
+
+
+def _choices(choices: Choices) -> dict[str, Any]:
+    """What the user said about the book; of a cover, its kind; see `save_cover`."""
+    return {
+        "chapters": sorted(choices.chapters),
+        "language": choices.language,
+        "title": choices.title,
+        "authors": list(choices.authors),
+        "cover_type": choices.cover.media_type if choices.cover else "",
+    }
 
 
 def _engine(engine: Engine) -> dict[str, Any]:

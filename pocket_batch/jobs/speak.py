@@ -1,7 +1,9 @@
 """Hands the executor exactly the utterances that the work folder does not hold yet."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Self
 
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.data import Failure, Request, Utterance, Voice
@@ -18,7 +20,10 @@ from pocket_batch.executors.base import (
     make_executor,
 )
 from pocket_batch.manifest import Manifest
-from pocket_batch.settings import ExecutorSettings
+from pocket_batch.records import Checked
+from pocket_batch.settings import AudiobookPipeline, ExecutorSettings
+from pocket_batch.stages.check import is_settled
+from pocket_batch.stages.repair import CheckSpec
 from pocket_batch.stages.unit import UnitSpec
 from pocket_batch.work_folder import WorkFolder
 
@@ -26,15 +31,103 @@ from pocket_batch.work_folder import WorkFolder
 RAY_START_S = 7.0
 
 
-def finished(work: WorkFolder, requests: Iterable[Request]) -> dict[str, Utterance]:
+def finished(
+    work: WorkFolder, requests: Iterable[Request], check: CheckSpec | None = None
+) -> dict[str, Utterance]:
     """The utterances of earlier runs that can be used: recorded, and their audio whole on disk.
 
-    A line that a crash of the machine damaged is passed over: its utterance is spoken again.
+    A line that a crash of the machine damaged is passed over: its utterance is spoken again. With
+    `check`, only those that were checked that way, and are good or were tried often enough.
     """
-    wanted = {request.key for request in requests}
+    texts = {request.key: request.text for request in requests}
     manifest = Manifest(work.file("utterances.jsonl"), Utterance)
-    records = {u.key: u for u in manifest.read(damaged=[]) if u.key in wanted}
-    return {key: u for key, u in records.items() if _size(work.audio(key)) == u.num_bytes}
+    records = {u.key: u for u in manifest.read(damaged=[]) if u.key in texts}
+    whole = {key: u for key, u in records.items() if _size(work.audio(key)) == u.num_bytes}
+    if check is None:
+        return whole
+    checked = read_checked(work)
+    return {
+        key: utterance
+        for key, utterance in whole.items()
+        if is_settled(utterance, checked.get(key), texts[key], check)
+    }
+
+
+def read_checked(work: WorkFolder) -> dict[str, Checked]:
+    """What is known of the quality of each utterance, by key."""
+    return {c.key: c for c in Manifest(work.file("scores.jsonl"), Checked).read(damaged=[])}
+
+
+def check_spec(pipeline: AudiobookPipeline, engine: Engine, language: str) -> CheckSpec | None:
+    """How workers check what they speak; tones are no speech."""
+    if "check" not in pipeline.stages or engine.name == "fake":
+        return None
+    return CheckSpec(pipeline.check, language)
+
+
+class Spoke:
+    """Takes what was spoken into a work folder, each before the next; a context manager.
+
+    Audio, then its record, then its check: a kill in between costs what is missing.
+    """
+
+    def __init__(self, work: WorkFolder, known: Mapping[str, Utterance]) -> None:
+        """`known` is what is in the folder, perhaps not checked."""
+        self._work = work
+        self._known = known
+        self._utterances = Manifest(work.file("utterances.jsonl"), Utterance)
+        self._checked = Manifest(work.file("scores.jsonl"), Checked)
+
+    def __enter__(self) -> Self:
+        self._utterances.__enter__()
+        self._checked.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._utterances.__exit__(*error)
+        self._checked.__exit__(*error)
+
+    def take(self, spoken: Spoken) -> Utterance:
+        """Store one; the record of what is stored comes back.
+
+        Raises:
+            OutputError: the disk is full or gone.
+        """
+        utterance = spoken.utterance
+        before = self._known.get(utterance.key)
+        if before is not None and _is_same(before, utterance):  # it was only checked
+            utterance = replace(before, level_db=utterance.level_db)
+        else:
+            self._work.store_audio(utterance.key, spoken.flac)
+        if utterance != before:
+            self._utterances.append(utterance)
+        if spoken.checked is not None:
+            self._checked.append(spoken.checked)
+        return utterance
+
+
+def _is_same(one: Utterance, other: Utterance) -> bool:
+    return (one.attempt, one.num_bytes, one.num_samples) == (
+        other.attempt,
+        other.num_bytes,
+        other.num_samples,
+    )
+
+
+def with_audio(
+    requests: Iterable[Request], known: Mapping[str, Utterance], work: WorkFolder
+) -> Iterator[Request]:
+    """Requests with what earlier runs spoke of them, to be checked instead of spoken."""
+    for request in requests:
+        before = known.get(request.key)
+        if before is None or before.finish_reason == "length":
+            yield request
+            continue
+        try:
+            flac = work.audio(request.key).read_bytes()
+        except OSError:
+            flac = b""  # it is gone: it is spoken again
+        yield replace(request, spoken=flac, attempt=before.attempt if flac else request.attempt)
 
 
 def choose_executor(
@@ -44,6 +137,7 @@ def choose_executor(
     missing_audio_s: float,
     units: UnitSpec | None = None,
     limits: Limits | None = None,
+    check: CheckSpec | None = None,
 ) -> tuple[str, Executor]:
     """The executor by its settings; `auto` is Ray unless the work would end before Ray starts.
 
@@ -53,9 +147,8 @@ def choose_executor(
     if name == "auto":
         short = missing_audio_s / engine.x_realtime < RAY_START_S
         name = "local" if short and not settings.address else "ray"
-    spec = WorkerSpec(
-        engine.spec, voices, settings.cores_per_worker, fingerprint(engine, voices), units
-    )
+    known = fingerprint(engine, voices)
+    spec = WorkerSpec(engine.spec, voices, settings.cores_per_worker, known, units, check)
     plan = Plan(
         spec=spec,
         num_workers=settings.workers,
@@ -87,14 +180,13 @@ def speak(
     failures: list[Failure] = []
     num_spoken = 0
     if missing:
-        with Manifest(work.file("utterances.jsonl"), Utterance) as manifest:
-            results = executor().run(missing, should_stop, on_event)
-            for result in results:
+        known = finished(work, missing)
+        with Spoke(work, known) as spoke:
+            asked = with_audio(missing, known, work)
+            for result in executor().run(asked, should_stop, on_event):
                 if isinstance(result, Spoken):
-                    work.store_audio(result.utterance.key, result.flac)
-                    manifest.append(result.utterance)
                     num_spoken += 1
-                    yield result.utterance
+                    yield spoke.take(result)
                 elif isinstance(result, Failure):
                     failures.append(result)
                     yield result

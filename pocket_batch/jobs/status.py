@@ -126,6 +126,8 @@ def read_status(folder: Path) -> dict[str, Any] | None:
         return None
     if not isinstance(content, dict):
         return None
+    if not all(isinstance(content.get(name), str) for name in ("kind", "state")):
+        return None  # a file of that name of another program
     if content.get("state") == "running" and not _is_running(folder, content):
         content["state"] = "dead"
     return content

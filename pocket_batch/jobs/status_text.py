@@ -38,13 +38,16 @@ def describe(folder: Path, status: dict[str, Any]) -> str:
     title = status.get("title") or folder.name
     lines = [f"{title}: {state} ({folder})"]
     lines += [_when(status)]
-    lines += [_inputs(status["inputs"])] if status.get("inputs") else []
-    progress = status.get("progress")
-    lines += [_progress(progress, status)] if isinstance(progress, dict) else []
+    inputs, progress = status.get("inputs"), status.get("progress")
+    lines += [_inputs(inputs)] if inputs and isinstance(inputs, dict) else []
+    has_progress = isinstance(progress, dict) and _number(progress, "total")
+    lines += [_progress(progress, status)] if progress and has_progress else []
     if status["state"] == "running":
-        lines += [_worker(worker) for worker in status.get("workers") or ()]
-    lines += [f"Warning: {text}" for text in (status.get("warnings") or ())[-MAX_WARNINGS:]]
-    lines += [status["problem"]] if status.get("problem") else []
+        lines += [
+            _worker(worker) for worker in _list(status, "workers") if isinstance(worker, dict)
+        ]
+    lines += [f"Warning: {text}" for text in _list(status, "warnings")[-MAX_WARNINGS:]]
+    lines += [str(status["problem"])] if status.get("problem") else []
     return "\n  ".join(filter(None, lines))
 
 
@@ -97,6 +100,11 @@ def _worker(w: dict[str, Any]) -> str:
     parts += [plural(crashes, "crash").replace("crashs", "crashes") if crashes else ""]
     parts += [f"seen {duration(_number(w, 'seen_s'))} ago"]
     return f"worker {w.get('number')} on {w.get('host')}: {', '.join(filter(None, parts))}"
+
+
+def _list(values: dict[str, Any], name: str) -> list[Any]:
+    value = values.get(name)
+    return value if isinstance(value, list) else []
 
 
 def _number(values: dict[str, Any], name: str) -> float:

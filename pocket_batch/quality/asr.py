@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pocket_batch.bcp47 import primary
 from pocket_batch.errors import ModelUnavailableError
+from pocket_batch.quality.alignment import HeardWord
 
 ASR_RATE_HZ = 16_000  # of Whisper
 INSTALL = "pip install 'pocket-batch[asr]'"
@@ -49,20 +50,39 @@ class Transcriber:
 
     def transcribe(self, pcm: NDArray[np.int16], sampling_rate_hz: int, language: str) -> str:
         """The words that are heard; pcm of shape (num_samples,), mono."""
-        import soxr
-
-        samples = pcm.astype(np.float32) / 32_768  # (S,)
-        if sampling_rate_hz != ASR_RATE_HZ:
-            samples = soxr.resample(samples, sampling_rate_hz, ASR_RATE_HZ)
         segments, _ = self._model.transcribe(
-            samples,
-            language="en" if self._is_english else primary(language) or None,
-            beam_size=1,
-            temperature=0.0,  # no second try with chance in it: the same words every time
-            condition_on_previous_text=False,
-            without_timestamps=True,
+            _samples(pcm, sampling_rate_hz), **self._options(language), without_timestamps=True
         )
         return " ".join(segment.text.strip() for segment in segments).strip()
+
+    def words(self, pcm: NDArray[np.int16], rate_hz: int, language: str) -> list[HeardWord]:
+        """The words that are heard and when; pcm of shape (num_samples,), mono."""
+        segments, _ = self._model.transcribe(
+            _samples(pcm, rate_hz), **self._options(language), word_timestamps=True
+        )
+        return [
+            HeardWord(word.word.strip(), round(float(word.start), 3), round(float(word.end), 3))
+            for segment in segments
+            for word in segment.words
+        ]
+
+    def _options(self, language: str) -> dict[str, Any]:
+        return {
+            "language": "en" if self._is_english else primary(language) or None,
+            "beam_size": 1,
+            "temperature": 0.0,  # no second try with chance in it: the same words every time
+            "condition_on_previous_text": False,
+        }
+
+
+def _samples(pcm: NDArray[np.int16], rate_hz: int) -> NDArray[np.float32]:
+    """As Whisper takes them."""
+    import soxr
+
+    samples = pcm * np.float32(1 / 32_768)  # (S,)
+    if rate_hz == ASR_RATE_HZ:
+        return samples
+    return np.asarray(soxr.resample(samples, rate_hz, ASR_RATE_HZ), np.float32)
 
 
 def embedded_model() -> Path:

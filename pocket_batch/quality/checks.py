@@ -1,150 +1,205 @@
-"""What can be measured on an utterance in a millisecond, and what of it is wrong."""
+"""What can be measured on an utterance in a few milliseconds, and what of it is wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocket_batch.data import FinishReason
+from pocket_batch.quality import spectrum
+from pocket_batch.quality.alignment import Alignment, HeardWord, align
+from pocket_batch.quality.levels import (
+    FULL_SCALE,
+    MIN_LETTERS,
+    Pcm,
+    db_of,
+    measure_levels,
+    num_letters,
+)
+from pocket_batch.quality.word_errors import is_loop
 from pocket_batch.rows import Scores
-from pocket_batch.settings import FilterSettings
+from pocket_batch.settings import CheckSettings
 
-Pcm = NDArray[np.int16]
+EDGE_S = 0.02
+# How much worse each is than nothing; an utterance's problems come in this order.
+WEIGHTS = {
+    "no_eos": 10.0,
+    "too_quiet": 10.0,
+    "noise": 9.0,
+    "asr_loop": 8.0,
+    "truncated": 6.0,
+    "words_missing": 6.0,
+    "words_repeated": 5.0,
+    "words_inserted": 5.0,
+    "words_swapped": 5.0,
+    "repetition": 4.0,
+    "misheard": 4.0,
+    "too_slow": 4.0,
+    "too_fast": 4.0,
+    "cut_off": 3.0,
+    "voice_outlier": 3.0,
+    "internal_silence": 3.0,
+    "mostly_silence": 3.0,
+    "click": 2.0,
+    "level_jump": 2.0,
+    "clipped": 2.0,
+    "rate_outlier": 2.0,
+    "level_outlier": 1.0,
+    "edge_silence": 1.0,
+    "dc_offset": 1.0,
+}
+# Words that a listener often leaves out or puts in by itself.
+_LITTLE = frozenset("a an the and of to in it is that was he i his as at on so oh uh um".split())
 
-FULL_SCALE = 32_768
-LOWEST_DB = -120.0
-FRAME_S = 0.01
-SILENCE_BELOW_PEAK_DB = 40.0  # a frame that is so much quieter than the loudest one is silence
-CLIP_RUN = 3  # samples at full scale in a row; two may be a peak that was just reached
-MIN_LETTERS = 12  # below this many the silence around the words outweighs the words
-MIN_RATES = 30  # fewer say little about a voice
-MAD_SCALE = 1.4826  # of a normal distribution: its standard deviation by its MAD
-MIN_SPREAD = 0.02  # of the median: a voice that reads like a clock is not outlying at once
 
-Reject = tuple[str, float, float]  # code, what was found, the limit
-
-
-def measure(pcm: Pcm, sampling_rate_hz: int, text: str) -> Scores:
-    """Measure an utterance.
-
-    Args:
-        pcm: shape (num_samples,), int16, mono, not empty.
-        sampling_rate_hz: of it.
-        text: what is said in it, in spoken form.
-
-    Returns:
-        Levels in dB of full scale, times in seconds, each rounded so that it is the same when it
-        is read back.
-    """
+def measure(pcm: Pcm, rate_hz: int, text: str) -> Scores:
+    """Measure an utterance in every way; see `measure_levels`."""
+    scores = measure_levels(pcm, rate_hz, text)
     samples = pcm.astype(np.float32) * np.float32(1 / FULL_SCALE)  # (S,)
-    duration_s = len(pcm) / sampling_rate_hz
-    lead, trail, gap = _silences(samples, sampling_rate_hz)
-    speech_s = max(FRAME_S, duration_s - lead - trail)
-    return Scores(
-        duration_s=round(duration_s, 4),
-        peak_db=_db(float(np.abs(samples).max())),
-        rms_db=_db(float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))),
-        dc=round(float(samples.mean(dtype=np.float64)), 5),
-        clipped=round(_clipped(pcm), 6),
-        leading_silence_s=lead,
-        trailing_silence_s=trail,
-        longest_gap_s=gap,
-        letters_per_s=round(num_letters(text) / speech_s, 3),
-        words_per_s=round(len(text.split()) / speech_s, 3),
+    frames = spectrum.frames_of(samples, rate_hz)
+    power = np.square(samples)
+    edge = max(1, round(EDGE_S * rate_hz))
+    speech = float(10 * np.log10(np.mean(10 ** (frames.level_db[frames.is_speech] / 10))))
+    pitch_hz, voiced_share = spectrum.pitch(frames)
+    flatness, noise_s = spectrum.flatness(frames)
+    alike, alike_s = spectrum.repetition(frames)
+    return replace(
+        scores,
+        speech_db=round(speech, 2),
+        silence_share=round(1 - float(frames.is_speech.mean()), 3),
+        begin_db=round(db_of(float(np.sqrt(power[:edge].mean()))) - speech, 1),
+        end_db=round(db_of(float(np.sqrt(power[-edge:].mean()))) - speech, 1),
+        click=round(spectrum.click(samples, rate_hz), 1),
+        level_jump_db=round(spectrum.level_jump(frames), 1),
+        flatness=round(flatness, 3),
+        noise_s=round(noise_s, 2),
+        voiced_share=round(voiced_share, 3),
+        pitch_hz=round(pitch_hz, 1),
+        repetition=round(alike, 3),
+        repetition_s=round(alike_s, 2),
+        timbre=spectrum.timbre(frames),
     )
 
 
-def num_letters(text: str) -> int:
-    """Letters and digits of a text."""
-    return sum(character.isalnum() for character in text)
-
-
-def reason_to_reject(
-    scores: Scores, finish_reason: FinishReason, filters: FilterSettings, text: str
-) -> Reject | None:
-    """What is wrong with an utterance by itself: a code, what was found, and the limit."""
-    if finish_reason == "length":
-        return "no_eos", scores.duration_s, 0.0
-    edge_s = max(scores.leading_silence_s, scores.trailing_silence_s)
-    limits = [
-        ("too_quiet", scores.rms_db, filters.min_rms_db, scores.rms_db < filters.min_rms_db),
-        ("clipped", scores.clipped, filters.max_clipped, scores.clipped > filters.max_clipped),
-        ("dc_offset", scores.dc, filters.max_dc, abs(scores.dc) > filters.max_dc),
-        ("edge_silence", edge_s, filters.max_edge_silence_s, edge_s > filters.max_edge_silence_s),
-        (
-            "internal_silence",
-            scores.longest_gap_s,
-            filters.max_gap_s,
-            scores.longest_gap_s > filters.max_gap_s,
-        ),
-    ]
-    for code, value, limit, is_wrong in limits:
-        if is_wrong:
-            return code, value, limit
-    return _rate(scores, filters, text)
-
-
-def _rate(scores: Scores, filters: FilterSettings, text: str) -> Reject | None:
-    """A reading rate that no speaker has. Of a short text only a very slow one is told."""
-    rate = scores.letters_per_s
-    slowest = filters.min_letters_per_s
-    if num_letters(text) < MIN_LETTERS:
-        slowest = min(slowest, 1.0)
-    if rate < slowest:
-        return "rate_outlier", rate, slowest
-    if rate > filters.max_letters_per_s and num_letters(text) >= MIN_LETTERS:
-        return "rate_outlier", rate, filters.max_letters_per_s
-    return None
-
-
-def rate_bounds(rates: Sequence[float], mads: float) -> tuple[float, float] | None:
-    """The slowest and the fastest rate that are no outliers among many of one voice.
+def find_problems(
+    scores: Scores,
+    finish_reason: FinishReason,
+    text: str,
+    settings: CheckSettings,
+    language: str = "en",
+    alignment: Alignment | None = None,
+) -> tuple[str, ...]:
+    """What is wrong with an utterance by itself.
 
     Args:
-        rates: of texts that are long enough.
-        mads: distance from the median, in median absolute deviations scaled to a standard
-            deviation; 0 for no bounds.
+        scores: those of `measure` or `measure_levels`; what was heard counts if `wer` is there.
+        finish_reason: of the engine.
+        text: in spoken form.
+        settings: the bounds.
+        language: of the text, a BCP 47 tag.
+        alignment: of what was heard; without one it is made of `scores.heard`.
 
     Returns:
-        None where there are too few to tell.
+        Codes of WEIGHTS, the worst first.
     """
-    if mads <= 0 or len(rates) < MIN_RATES:
-        return None
-    median = float(np.median(rates))
-    spread = MAD_SCALE * float(np.median(np.abs(np.asarray(rates) - median)))
-    reach = mads * max(spread, MIN_SPREAD * median)
-    return round(median - reach, 3), round(median + reach, 3)
+    found = {"no_eos"} if finish_reason == "length" else set()
+    if scores.rms_db < settings.min_rms_db:
+        return in_order(found | {"too_quiet"})
+    found |= {*_by_levels(scores, settings), *_by_spectrum(scores, text, settings)}
+    found |= {*_by_rate(scores, text, settings)}
+    if scores.wer is not None:
+        heard = scores.heard or ""
+        alignment = alignment or align(text, as_heard(heard), language)
+        found |= {*_by_words(alignment, text, heard, settings)}
+    return in_order(found)
 
 
-def _db(amplitude: float) -> float:
-    return round(max(LOWEST_DB, 20 * float(np.log10(max(amplitude, 1e-6)))), 2)
+def in_order(codes: set[str]) -> tuple[str, ...]:
+    """The worst first."""
+    return tuple(code for code in WEIGHTS if code in codes)
 
 
-def _clipped(pcm: Pcm) -> float:
-    """The share of samples in runs at full scale."""
-    at_top = np.abs(pcm.astype(np.int32)) >= FULL_SCALE - 1
-    if not at_top.any():
-        return 0.0
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], at_top.view(np.int8), [0]))))
-    runs = edges[1::2] - edges[::2]
-    return float(runs[runs >= CLIP_RUN].sum() / len(pcm))
+def badness(problems: Sequence[str], scores: Scores) -> float:
+    """How bad an utterance is, to keep the least bad of several: less than 1 without problems."""
+    wer = min(1.0, scores.wer or 0.0)
+    return sum(WEIGHTS.get(code, 1.0) for code in problems) + 0.9 * wer
 
 
-def _silences(samples: NDArray[np.float32], rate_hz: int) -> tuple[float, float, float]:
-    """Seconds of silence before and after the words, and of the longest one between them."""
-    size = max(1, round(FRAME_S * rate_hz))
-    num_frames = len(samples) // size
-    if num_frames < 3:
-        return 0.0, 0.0, 0.0
-    frames = samples[: num_frames * size].reshape(num_frames, size)  # (F, S)
-    levels = np.sqrt(np.mean(np.square(frames), axis=1))  # (F,)
-    loud = np.flatnonzero(levels > levels.max() * 10 ** (-SILENCE_BELOW_PEAK_DB / 20))
-    if not len(loud):
-        return round(num_frames * FRAME_S, 3), 0.0, 0.0
-    gaps = np.diff(loud) - 1
-    gap = int(gaps.max()) if len(gaps) else 0
-    return (
-        round(int(loud[0]) * FRAME_S, 3),
-        round((num_frames - 1 - int(loud[-1])) * FRAME_S, 3),
-        round(gap * FRAME_S, 3),
+def as_heard(text: str) -> list[HeardWord]:
+    """Words that were heard nobody knows when."""
+    return [HeardWord(word, 0.0, 0.0) for word in text.split()]
+
+
+def _by_levels(scores: Scores, settings: CheckSettings) -> Iterator[str]:
+    if scores.clipped > settings.max_clipped:
+        yield "clipped"
+    if abs(scores.dc) > settings.max_dc:
+        yield "dc_offset"
+    if max(scores.leading_silence_s, scores.trailing_silence_s) > settings.max_edge_silence_s:
+        yield "edge_silence"
+    if scores.longest_gap_s > settings.max_gap_s:
+        yield "internal_silence"
+    if (scores.silence_share or 0.0) > settings.max_silence_share:
+        yield "mostly_silence"
+    if scores.end_db is not None and scores.end_db > settings.max_end_db:
+        yield "cut_off"
+
+
+def _by_spectrum(scores: Scores, text: str, settings: CheckSettings) -> Iterator[str]:
+    is_flat = (scores.flatness or 0.0) > settings.max_flatness
+    is_hoarse = scores.voiced_share is not None and scores.voiced_share < settings.min_voiced_share
+    if is_flat or is_hoarse or (scores.noise_s or 0.0) > settings.max_noise_s:
+        yield "noise"
+    if (scores.click or 0.0) > settings.max_click:
+        yield "click"
+    if (scores.level_jump_db or 0.0) > settings.max_level_jump_db:
+        yield "level_jump"
+    if (scores.repetition or 0.0) > settings.max_repetition and not _repeats(text):
+        yield "repetition"
+
+
+def _by_rate(scores: Scores, text: str, settings: CheckSettings) -> Iterator[str]:
+    """A rate that no speaker has. Of a short text only a very slow one is told."""
+    is_short = num_letters(text) < MIN_LETTERS
+    slowest = min(settings.min_letters_per_s, 1.0) if is_short else settings.min_letters_per_s
+    if scores.letters_per_s < slowest:
+        yield "too_slow"
+    if scores.letters_per_s > settings.max_letters_per_s and not is_short:
+        yield "too_fast"
+
+
+def _by_words(found: Alignment, text: str, heard: str, settings: CheckSettings) -> Iterator[str]:
+    """Of a short text the edits are counted; of others each kind has its own measure."""
+    if found.num_words < settings.short_words:
+        if found.num_edits > settings.max_edits or (found.num_words and not heard.strip()):
+            yield "misheard"
+        return
+    if is_loop(heard) and not is_loop(text):
+        yield "asr_loop"
+    if found.is_truncated:
+        yield "truncated"
+    if _weight(found.missing) >= 1:
+        yield "words_missing"
+    if found.repeated:
+        yield "words_repeated"
+    if _weight(found.inserted) >= 1:
+        yield "words_inserted"
+    if found.swapped:
+        yield "words_swapped"
+    if len(found.unlike) > settings.max_unlike_words * found.num_words:
+        yield "misheard"
+
+
+def _weight(words: Sequence[str]) -> float:
+    """One little word may be the listener's fault; two are not."""
+    return sum(0.5 if word in _LITTLE else 1.0 for word in words)
+
+
+def _repeats(text: str) -> bool:
+    """Whether a text itself says something twice in a row: `very, very`."""
+    words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+    return any(
+        words[at : at + length] == words[at + length : at + 2 * length]
+        for length in range(1, 5)
+        for at in range(len(words) - 2 * length + 1)
     )

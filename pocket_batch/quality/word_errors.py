@@ -44,7 +44,11 @@ def word_errors(reference: str, heard: str, language: str) -> WordErrors:
 
 def comparable(text: str, language: str) -> str:
     """`"It's 5 o'clock," he said.` -> `its five oclock he said`."""
-    text = normalize(text, language)
+    return folded(normalize(text, language), language)
+
+
+def folded(text: str, language: str) -> str:
+    """Without case, punctuation and ways of spelling: `Grey-haired` -> `grey haired`."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("'", "").replace("’", "")
     text = _NOT_WORDS.sub(" ", text)
     if language.startswith("en"):

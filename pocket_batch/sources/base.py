@@ -45,6 +45,8 @@ def check_source(path: Path) -> str:
     """
     try:
         mode = path.stat().st_mode
+    except ValueError as error:  # a zero byte
+        raise InputError(f"{str(path)!r}: this is no name of a file. Check it.") from error
     except OSError as error:
         reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"{path}: {reason}. Check the name and the folder.") from error

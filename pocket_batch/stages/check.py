@@ -1,44 +1,105 @@
-"""Stage `check`: finds utterances that were spoken but may be wrong, from their records alone."""
+"""Stage `check`: finds utterances that were spoken but may be wrong, from what is known of them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 
 from pocket_batch.data import Failure, Suspect, Utterance
+from pocket_batch.quality.checks import find_problems
+from pocket_batch.quality.learned import learned_problems
+from pocket_batch.quality.sentences import sentence
+from pocket_batch.records import Checked
+from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
+from pocket_batch.stages.listen import is_chosen
+from pocket_batch.stages.repair import CheckSpec
 
 # Below this many letters the silence around the words outweighs the words.
 MIN_LETTERS = 12
 _IPA = re.compile(r"(?<=\])\(/[^()]*/\)")  # `[Siobhan](/ʃɪˈvɔːn/)` -> `[Siobhan]`
+_SCORES = {f.name for f in fields(Scores)}
+CUT_OFF = "The engine reached its length limit before the end of the text."
 
 
 class Check:
-    """Lists in `suspects` what ran into its length limit or was read too fast or too slow."""
+    """Lists in `suspects` what may be wrong, once all utterances have passed.
+
+    Attributes:
+        suspects: each with a sentence.
+        problems: codes of each suspect that was measured, by key.
+        num_cut_off: of utterances that ran into their length limit.
+        wer: share of wrong words in what was listened to; None where nothing was.
+    """
 
     name = "check"
 
-    def __init__(self, settings: CheckSettings, texts: dict[str, str]) -> None:
-        """`texts` holds the spoken text of each content key."""
+    def __init__(
+        self, settings: CheckSettings, texts: Mapping[str, str], language: str = "en"
+    ) -> None:
+        """`texts` holds the spoken text of each content key; `language` is theirs."""
+        self._language = language
         self._settings = settings
         self._texts = texts
+        self._spoken: dict[str, Utterance] = {}
         self.suspects: list[Suspect] = []
+        self.problems: dict[str, tuple[str, ...]] = {}
         self.num_cut_off = 0
+        self.wer: float | None = None
 
     def run(self, items: Iterable[Utterance | Failure]) -> Iterator[Utterance | Failure]:
-        """Pass everything on; remember what is suspect."""
+        """Pass everything on; remember what is to be judged."""
         for item in items:
             if isinstance(item, Utterance):
-                text = self._texts[item.key]
-                reason = self._reason(item, text)
-                if reason:
-                    self.suspects.append(Suspect(item.key, item.segment_id, text, reason))
+                self._spoken[item.key] = item
             yield item
 
+    def judge(self, checked: Mapping[str, Checked], voices: Mapping[str, str]) -> None:
+        """Find the suspects among all that passed.
+
+        Args:
+            checked: what is known of them; those that are missing there were not measured.
+            voices: the name of the voice of each key, as each has its own rate and level.
+        """
+        scores = {key: scores_of(checked[key]) for key in self._spoken if key in checked}
+        learned = self._learned(scores, voices)
+        for key, utterance in self._spoken.items():
+            text = plain(self._texts[key])
+            self.num_cut_off += utterance.finish_reason == "length"
+            found = scores.get(key)
+            codes: tuple[str, ...] = ()
+            if found is None:
+                reason = self._reason(utterance, text)
+            else:
+                codes = find_problems(
+                    found, utterance.finish_reason, text, self._settings, self._language
+                )
+                codes += tuple(c for c in learned.get(key, ()) if c not in codes)
+                self.problems |= {key: codes} if codes else {}
+                reason = " ".join(sentence(code, found, text) for code in codes)
+            if reason:
+                written = self._texts[key]
+                suspect = Suspect(key, utterance.segment_id, written, reason, codes)
+                self.suspects.append(suspect)
+        self.wer = _wer(scores, self._texts)
+
+    def _learned(
+        self, scores: Mapping[str, Scores], voices: Mapping[str, str]
+    ) -> dict[str, tuple[str, ...]]:
+        """What differs from most that the same voice said."""
+        by_voice: dict[str, dict[str, tuple[str, Scores]]] = {}
+        for key, found in scores.items():
+            voice = by_voice.setdefault(voices.get(key, ""), {})
+            voice[key] = (plain(self._texts[key]), found)
+        learned: dict[str, tuple[str, ...]] = {}
+        for items in by_voice.values():
+            learned |= learned_problems(items, self._settings)
+        return learned
+
     def _reason(self, utterance: Utterance, text: str) -> str:
-        """Why an utterance is suspect, or an empty string."""
+        """Why an utterance that was not measured is suspect, or an empty string."""
         if utterance.finish_reason == "length":
-            self.num_cut_off += 1
-            return "The engine reached its length limit before the end of the text."
-        letters = sum(character.isalnum() for character in _IPA.sub("", text))
+            return CUT_OFF
+        letters = sum(character.isalnum() for character in text)
         rate = letters * utterance.sampling_rate_hz / max(1, utterance.num_samples)
         if letters < MIN_LETTERS:
             return ""
@@ -47,3 +108,32 @@ class Check:
         if rate > self._settings.max_letters_per_s:
             return f"Read at {rate:.1f} letters a second: too fast, perhaps words are missing."
         return ""
+
+
+def is_settled(utterance: Utterance, checked: Checked | None, text: str, spec: CheckSpec) -> bool:
+    """Whether an utterance of an earlier run needs no check and no further attempt."""
+    settings = spec.settings
+    if checked is None:
+        return False
+    scores = scores_of(checked)
+    share = {"off": 0.0, "sample": settings.sample_fraction, "all": 1.0}[settings.listen]
+    if scores.wer is None and is_chosen(utterance.key, share):
+        return False
+    problems = find_problems(scores, utterance.finish_reason, plain(text), settings, spec.language)
+    return not problems or checked.num_attempts >= settings.max_attempts
+
+
+def scores_of(checked: Checked) -> Scores:
+    """The scores of a record; those that this version does not know are left out."""
+    return Scores(**{name: value for name, value in checked.scores.items() if name in _SCORES})
+
+
+def plain(text: str) -> str:
+    """A text without the pronunciations in it."""
+    return _IPA.sub("", text)
+
+
+def _wer(scores: Mapping[str, Scores], texts: Mapping[str, str]) -> float | None:
+    heard = [(s.wer, len(texts[key].split())) for key, s in scores.items() if s.wer is not None]
+    num_words = sum(num for _, num in heard)
+    return round(sum(wer * num for wer, num in heard) / num_words, 5) if num_words else None

@@ -4,12 +4,10 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pocket_batch.audio.flac import decode_flac
-from pocket_batch.data import Request
+from pocket_batch.audio.pcm import Pcm
 from pocket_batch.manifest import content_key
 from pocket_batch.quality.word_errors import word_errors
 from pocket_batch.rows import Scores
-from pocket_batch.settings import FilterSettings
 
 if TYPE_CHECKING:
     from pocket_batch.quality.asr import Transcriber
@@ -18,31 +16,45 @@ NUM_THREADS = 2
 
 
 class Listener:
-    """Adds what was heard to the scores; which utterances, the hash of their row decides."""
+    """Adds what was heard to the scores; of which utterances, the hash of their key decides."""
 
-    def __init__(self, filters: FilterSettings, language: str) -> None:
-        """The model is loaded when it is first needed."""
-        self._filters = filters
+    def __init__(self, model: str | None, fraction: float, language: str) -> None:
+        """The model is loaded when it is first needed.
+
+        Args:
+            model: see `Transcriber`; None listens to nothing.
+            fraction: of all utterances, 0 to 1.
+            language: of what is said, a BCP 47 tag.
+        """
+        self._name = model
+        self._fraction = fraction
         self._language = language
         self._loading = threading.Lock()
         self._transcriber: Transcriber | None = None
 
-    def heard(self, request: Request, flac: bytes, scores: Scores) -> Scores:
-        """The scores of an utterance, with `wer`, `cer` and `heard` if it is listened to.
+    def listens_to(self, key: str) -> bool:
+        """Whether the utterance of that key is among those that are listened to."""
+        return self._name is not None and is_chosen(key, self._fraction)
+
+    def load(self) -> None:
+        """Load the model now, if there is one.
+
+        Raises:
+            ModelUnavailableError: it is not on this machine.
+        """
+        if self._name is not None:
+            self._model(self._name)
+
+    def heard(self, pcm: Pcm, rate_hz: int, text: str, scores: Scores) -> Scores:
+        """The scores of an utterance, (num_samples,), with `wer`, `cer` and `heard`.
 
         Raises:
             ModelUnavailableError: the ASR model is not on this machine.
         """
-        if self._filters.asr is None or not self._is_chosen(request.key):
-            return scores
-        rate_hz, pcm = _rate_of(flac), decode_flac(flac)
-        text = self._model(self._filters.asr).transcribe(pcm, rate_hz, self._language)
-        errors = word_errors(request.text, text, self._language)
-        return replace(scores, wer=errors.wer, cer=errors.cer, heard=text)
-
-    def _is_chosen(self, key: str) -> bool:
-        share = int(content_key(listen=key)[:13], 16) / 16**13
-        return share < self._filters.asr_fraction
+        assert self._name is not None
+        found = self._model(self._name).transcribe(pcm, rate_hz, self._language)
+        errors = word_errors(text, found, self._language)
+        return replace(scores, wer=errors.wer, cer=errors.cer, heard=found)
 
     def _model(self, name: str) -> "Transcriber":
         with self._loading:
@@ -53,6 +65,6 @@ class Listener:
             return self._transcriber
 
 
-def _rate_of(flac: bytes) -> int:
-    """The sampling rate of a FLAC file: 20 bits after 18 bytes. Source: RFC 9639, section 8.2."""
-    return int.from_bytes(flac[18:21], "big") >> 4
+def is_chosen(key: str, fraction: float) -> bool:
+    """Whether a hash of a key falls into a share of all."""
+    return int(content_key(listen=key)[:13], 16) / 16**13 < fraction

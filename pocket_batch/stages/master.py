@@ -5,13 +5,15 @@ is still being spoken, and once more to encode. Long chapters are measured in sp
 cores work and memory stays flat.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
+from zlib import crc32
 
 from pocket_batch.audio.flac import decode_flac
+from pocket_batch.audio.levels import utterance_gains_db, voice_gains_db
 from pocket_batch.audio.loudness import integrated_lufs, rms_db
 from pocket_batch.audio.mastering import silence, utterance_piece
 from pocket_batch.audio.measure import Measurement, combined, measure
@@ -51,7 +53,17 @@ class _Span:
 class Joiner:
     """Joins utterances of the work folder into PCM, the same bits each time."""
 
-    def __init__(self, work: WorkFolder, settings: MasterSettings, sampling_rate_hz: int) -> None:
+    def __init__(
+        self,
+        work: WorkFolder,
+        settings: MasterSettings,
+        sampling_rate_hz: int,
+        voices: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`voices` are the names of voices by key, in the order in which they matter."""
+        self._voices = voices
+        self._levels_db: dict[str, float] = {}
+        self._gains_db: dict[tuple[int, str], float] = {}  # by chapter and key
         self._work = work
         self._settings = settings
         self.sampling_rate_hz = sampling_rate_hz
@@ -62,6 +74,29 @@ class Joiner:
         """Take note of how long an utterance is; a failed one leaves its pause alone."""
         if isinstance(item, Utterance):
             self._num_samples[item.key] = item.num_samples
+            if item.level_db is not None:
+                self._levels_db[item.key] = item.level_db
+
+    @property
+    def has_voices_to_match(self) -> bool:
+        """Whether levels depend on the whole book: there are several voices."""
+        return self._settings.match_voices and len(set(self._voices.values())) > 1
+
+    def set_levels(self, chapter: ScriptChapter) -> None:
+        """Choose how loud each utterance of a chapter is made, once all of them are there."""
+        levels = {k: self._levels_db[k] for k in _keys(chapter) if k in self._levels_db}
+        voice_gains: dict[str, float] = {}
+        if self.has_voices_to_match:
+            order = list(dict.fromkeys(self._voices.values()))
+            voice_gains = voice_gains_db(self._levels_db, self._voices, order)
+        gains = utterance_gains_db(levels, self._voices, self._settings.level_db)
+        for key, gain in gains.items():
+            of_voice = voice_gains.get(self._voices.get(key, ""), 0.0)
+            self._gains_db[chapter.number, key] = round(gain + of_voice, 2)
+
+    def is_spoken(self, chapter: ScriptChapter) -> bool:
+        """Whether there is any speech in a chapter that was joined."""
+        return any(self._num_spoken.get(line.key) for line in chapter.lines)
 
     def timed(self, chapter: ScriptChapter) -> list[TimedLine]:
         """When each line of a chapter is heard, once all its pieces were joined."""
@@ -76,21 +111,21 @@ class Joiner:
     def _lead_in(self) -> int:
         return len(silence(self._settings.lead_in_ms, self.sampling_rate_hz))
 
-    def pieces(self, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[Pcm]:
-        """The PCM of some lines, shape (num_samples,) each: speech with the pause that follows.
+    def pieces(self, chapter: int, lines: Iterable[ScriptLine], lead_in: bool) -> Iterator[Pcm]:
+        """The PCM of some lines of a chapter, shape (num_samples,) each: speech, then its pause.
 
         Raises:
             DamagedAudioError: the audio of an utterance is damaged; it was removed.
         """
         if lead_in:
-            yield silence(self._settings.lead_in_ms, self.sampling_rate_hz)
+            yield silence(self._settings.lead_in_ms, self.sampling_rate_hz, self._settings)
         for line in lines:
             if line.key in self._num_samples:
-                yield self._piece(line)
+                yield self._piece(line, self._gains_db.get((chapter, line.key), 0.0))
             else:
-                yield silence(line.pause_after_ms, self.sampling_rate_hz)
+                yield silence(line.pause_after_ms, self.sampling_rate_hz, self._settings)
 
-    def _piece(self, line: ScriptLine) -> Pcm:
+    def _piece(self, line: ScriptLine, gain_db: float) -> Pcm:
         path = self._work.audio(line.key)
         try:
             speech = decode_flac(path)
@@ -103,7 +138,8 @@ class Joiner:
                 "It was removed, to be spoken anew."
             ) from error
         rate, pause_ms = self.sampling_rate_hz, line.pause_after_ms
-        piece = utterance_piece(speech, rate, pause_ms, self._settings)
+        place = crc32(line.segment_id.encode())  # no two pauses begin alike
+        piece = utterance_piece(speech, rate, pause_ms, self._settings, gain_db, place)
         self._num_spoken[line.key] = len(piece) - len(silence(pause_ms, rate))
         return piece
 
@@ -131,30 +167,42 @@ class Master:
 
         A chapter of which nothing could be spoken is left out.
         """
-        spans = _spans(self._script)
-        waiting = Counter({id(span): len({line.key for line in span.lines}) for span in spans})
-        spans_of: dict[str, list[_Span]] = {}
-        for span in spans:
-            for key in {line.key for line in span.lines}:
-                spans_of.setdefault(key, []).append(span)
+        waiting = {chapter.number: set(_keys(chapter)) for chapter in self._script}
+        chapters_of: dict[str, list[ScriptChapter]] = {}
+        for chapter in self._script:
+            for key in waiting[chapter.number]:
+                chapters_of.setdefault(key, []).append(chapter)
         measured: dict[tuple[int, int], Future[Measurement]] = {}
         with _pool(self._num_threads) as pool:
             for item in items:
                 self._joiner.expect(item)
-                for span in spans_of.pop(item.key, ()):
-                    waiting[id(span)] -= 1
-                    if not waiting[id(span)]:
-                        measured[span.chapter, span.index] = pool.submit(self._measure, span)
+                for chapter in chapters_of.pop(item.key, ()):
+                    waiting[chapter.number].discard(item.key)
+                    if not waiting[chapter.number] and not self._joiner.has_voices_to_match:
+                        self._start(chapter, pool, measured)
+            for chapter in self._script if self._joiner.has_voices_to_match else ():
+                self._start(chapter, pool, measured)
             chapters = [self._chapter(chapter, measured) for chapter in self._script]
-        found = [mastered for mastered in chapters if mastered.chapter.true_peak > 0]
+        numbers = {chapter.number for chapter in self._script if self._joiner.is_spoken(chapter)}
+        found = [mastered for mastered in chapters if mastered.chapter.number in numbers]
         self._manifest.replace([mastered.chapter for mastered in found])
-        numbers = {mastered.chapter.number for mastered in found}
         heard = [chapter for chapter in self._script if chapter.number in numbers]
         self._timeline.replace([line for chapter in heard for line in self._joiner.timed(chapter)])
         yield from found
 
+    def _start(
+        self,
+        chapter: ScriptChapter,
+        pool: ThreadPoolExecutor,
+        measured: dict[tuple[int, int], Future[Measurement]],
+    ) -> None:
+        """Measure a chapter that is complete, in parts."""
+        self._joiner.set_levels(chapter)
+        for span in _spans(chapter):
+            measured[span.chapter, span.index] = pool.submit(self._measure, span)
+
     def _measure(self, span: _Span) -> Measurement:
-        pieces = self._joiner.pieces(span.lines, lead_in=span.index == 0)
+        pieces = self._joiner.pieces(span.chapter, span.lines, lead_in=span.index == 0)
         return measure(pieces, self._joiner.sampling_rate_hz)
 
     def _chapter(
@@ -184,9 +232,13 @@ def _pool(num_threads: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _spans(script: Iterable[ScriptChapter]) -> list[_Span]:
+def _spans(chapter: ScriptChapter) -> list[_Span]:
     return [
         _Span(chapter.number, start // SPAN_LINES, chapter.lines[start : start + SPAN_LINES])
-        for chapter in script
         for start in range(0, len(chapter.lines), SPAN_LINES)
     ]
+
+
+def _keys(chapter: ScriptChapter) -> list[str]:
+    """The keys of a chapter, each once."""
+    return list(dict.fromkeys(line.key for line in chapter.lines))

@@ -14,7 +14,8 @@ from pocket_batch.audio.pcm import to_int16
 from pocket_batch.data import Failure, Request, Utterance
 from pocket_batch.engine.base import Engine, Output
 from pocket_batch.errors import AudioError, PocketBatchError
-from pocket_batch.quality.checks import measure
+from pocket_batch.quality.levels import measure_levels
+from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
 
 SILENT = 0.001  # of full scale, -60 dB: speech is louder
@@ -24,11 +25,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """An utterance with its audio as the bytes of a FLAC file (16 bit, mono), perhaps measured."""
+    """An utterance with its audio as the bytes of a FLAC file (16 bit, mono), perhaps measured.
+
+    `checked` is set where it was checked; `is_joined` tells that it was spoken in two parts.
+    """
 
     utterance: Utterance
     flac: bytes = field(repr=False)
     scores: Scores | None = None
+    checked: Checked | None = None
+    is_joined: bool = False
 
 
 class Synthesize:
@@ -124,7 +130,9 @@ class Synthesize:
         if not self._is_measured:
             return Spoken(utterance, flac)
         pcm = to_int16(output.audio)
-        return Spoken(utterance, flac, measure(pcm, self.engine.sampling_rate_hz, request.text))
+        return Spoken(
+            utterance, flac, measure_levels(pcm, self.engine.sampling_rate_hz, request.text)
+        )
 
 
 class _Stream:

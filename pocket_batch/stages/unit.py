@@ -15,6 +15,7 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
+from pocket_batch.audio.flac import decode_flac
 from pocket_batch.config import cache_folder
 from pocket_batch.data import Failure, Request
 from pocket_batch.errors import (
@@ -24,7 +25,7 @@ from pocket_batch.errors import (
     PocketBatchError,
     StoppedError,
 )
-from pocket_batch.quality.checks import reason_to_reject
+from pocket_batch.quality.levels import reason_to_reject
 from pocket_batch.rows import Sample, UnitDone, UnitFailure, UnitTask
 from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.listen import Listener
@@ -84,7 +85,7 @@ class MakeUnits:
         self._is_asked_to_stop = should_stop
         self._is_closed = threading.Event()
         self._store = Store(spec.store)
-        self._listener = Listener(spec.filters, spec.language)
+        self._listener = Listener(spec.filters.asr, spec.filters.asr_fraction, spec.language)
         self._watchdog = Watchdog(item_timeout_s)
 
     def run(self, tasks: Iterable[UnitTask]) -> Iterator[UnitDone | UnitFailure]:
@@ -242,11 +243,11 @@ class MakeUnits:
     def _log_spoken(self, request: Request, spoken: Spoken, log: PartialLog) -> None:
         utterance, scores = spoken.utterance, spoken.scores
         assert scores is not None
-        filters = self._spec.filters
-        if filters.asr is not None and not reason_to_reject(
-            scores, utterance.finish_reason, filters, request.text
-        ):
-            scores = self._listener.heard(request, spoken.flac, scores)
+        filters, text = self._spec.filters, request.text
+        is_bad = reason_to_reject(scores, utterance.finish_reason, filters, text) is not None
+        if not is_bad and self._listener.listens_to(request.key):
+            pcm, rate_hz = decode_flac(spoken.flac), utterance.sampling_rate_hz
+            scores = self._listener.heard(pcm, rate_hz, text, scores)
         sample = Sample(
             key=request.key,
             status="kept",

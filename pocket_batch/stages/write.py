@@ -98,8 +98,8 @@ class Write:
         )
 
     def _pieces(self, mastered: Mastered) -> Iterator[Pcm]:
-        lines = self._chapters[mastered.chapter.number].lines
-        return self._joiner.pieces(lines, lead_in=True)
+        number = mastered.chapter.number
+        return self._joiner.pieces(number, self._chapters[number].lines, lead_in=True)
 
     def _gain(self, mastered: Sequence[Mastered]) -> float:
         """The linear gain of one output file. 1.0 when it is too quiet to have a loudness."""

@@ -67,6 +67,9 @@ def _kinds(language: str) -> tuple[tuple[re.Pattern[str], float], ...]:
     )
 
 
+MIN_WORDS_TO_CUT = 6
+
+
 def _before_words(words: str) -> re.Pattern[str]:
     """Match the space before any of some words; nothing when there are none."""
     if not words.split():
@@ -102,6 +105,16 @@ def cut_long(
     return [
         piece for half in halves for piece in cut_long(half, max_tokens, count_tokens, language)
     ]
+
+
+def cut_in_two(text: str, language: str) -> list[str]:
+    """Cut a text near its middle, at the best place there is, or leave a short one whole."""
+    if len(text.split()) < MIN_WORDS_TO_CUT:
+        return [text]
+    cut = _best_cut(text, len(text) / 2, _kinds(primary(language)))
+    halves = [text[:cut].rstrip(), text[cut:].lstrip()]
+    is_whole = all(half and half.count("[") == half.count("]") for half in halves)
+    return halves if is_whole else [text]  # not through a word with its pronunciation
 
 
 def _best_cut(text: str, ideal: float, kinds: tuple[tuple[re.Pattern[str], float], ...]) -> int:

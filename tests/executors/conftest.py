@@ -48,3 +48,41 @@ def empty_cluster() -> Iterator[Any]:
     """A cluster without CPUs, to which a test adds nodes."""
     with started_cluster(num_cpus=0) as started:
         yield started
+
+
+class Machines:
+    """Simulated machines that come and go; those that are left go at the end of a test."""
+
+    def __init__(self, cluster: Any) -> None:
+        self.address = str(cluster.address)
+        self._cluster = cluster
+        self._nodes: list[Any] = []
+
+    def add(self, num_cpus: int = 1) -> None:
+        """One more, which the cluster knows when this returns."""
+        self._nodes.append(self._cluster.add_node(num_cpus=num_cpus))
+        self._cluster.wait_for_nodes()
+
+    def lose(self) -> None:
+        """The oldest dies without a word."""
+        self._cluster.remove_node(self._nodes.pop(0), allow_graceful=False)
+
+    def lose_all(self) -> None:
+        """None is left but the head, which has no CPUs."""
+        while self._nodes:
+            self.lose()
+
+
+@pytest.fixture(scope="module")
+def headless() -> Iterator[Any]:
+    """A cluster without CPUs, for all tests of one module."""
+    with started_cluster(num_cpus=0) as started:
+        yield started
+
+
+@pytest.fixture
+def machines(headless: Any) -> Iterator[Machines]:
+    """The cluster of the module, empty at the beginning of each test."""
+    found = Machines(headless)
+    yield found
+    found.lose_all()

@@ -50,6 +50,9 @@ class SimulatedCluster:
         self.queues[self.num_workers] = []
         return self.num_workers
 
+    def is_lost(self) -> bool:
+        return False
+
     def call_ready(self, worker: int) -> int:
         return self._call(worker, None)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pocket_batch.data import EngineSpec, Request, Voice
 from pocket_batch.engine.base import make_engine
-from pocket_batch.quality.checks import measure, rate_bounds, reason_to_reject
+from pocket_batch.quality.levels import measure_levels, rate_bounds, reason_to_reject
 from pocket_batch.settings import FilterSettings
 
 Pcm = NDArray[np.int16]
@@ -27,7 +27,7 @@ def speech() -> Pcm:
 
 
 def code(pcm: Pcm, text: str = TEXT) -> str | None:
-    found = reason_to_reject(measure(pcm, RATE_HZ, text), "eos", FILTERS, text)
+    found = reason_to_reject(measure_levels(pcm, RATE_HZ, text), "eos", FILTERS, text)
     return found[0] if found else None
 
 
@@ -73,20 +73,20 @@ def test_a_planted_fault_is_told(speech: Pcm, plant: Callable[[Pcm], Pcm], expec
 
 
 def test_speech_that_never_ended_is_told_first(speech: Pcm) -> None:
-    found = reason_to_reject(measure(speech, RATE_HZ, TEXT), "length", FILTERS, TEXT)
+    found = reason_to_reject(measure_levels(speech, RATE_HZ, TEXT), "length", FILTERS, TEXT)
     assert found is not None
     assert found[0] == "no_eos"
 
 
 @pytest.mark.parametrize("num_samples", [1, 2, 239, 240, 721])
 def test_any_number_of_samples_is_measured(num_samples: int) -> None:
-    scores = measure(np.full(num_samples, -32_768, np.int16), RATE_HZ, "Oh.")
+    scores = measure_levels(np.full(num_samples, -32_768, np.int16), RATE_HZ, "Oh.")
     assert scores.peak_db == 0.0
     assert np.isfinite(scores.letters_per_s)
 
 
 def test_what_was_measured_does_not_change(speech: Pcm) -> None:
-    assert measure(speech, RATE_HZ, TEXT) == measure(speech.copy(), RATE_HZ, TEXT)
+    assert measure_levels(speech, RATE_HZ, TEXT) == measure_levels(speech.copy(), RATE_HZ, TEXT)
 
 
 def test_measuring_five_seconds_takes_a_few_milliseconds(speech: Pcm) -> None:
@@ -94,7 +94,7 @@ def test_measuring_five_seconds_takes_a_few_milliseconds(speech: Pcm) -> None:
     times = []
     for _ in range(20):
         started = time.perf_counter()
-        measure(pcm, RATE_HZ, TEXT)
+        measure_levels(pcm, RATE_HZ, TEXT)
         times.append(time.perf_counter() - started)
     assert min(times) < 0.005  # about 0.001 on a free core
 

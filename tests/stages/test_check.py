@@ -15,6 +15,7 @@ SPOKEN = Utterance("key", "001-0001", 48_000, 24_000, "eos", 1, 0, 9, 0.1)
 def reasons(utterance: Utterance, text: str = TEXT) -> list[str]:
     check = Check(CheckSettings(), {"key": text})
     assert list(check.run([utterance])) == [utterance]
+    check.judge({}, {})
     return [suspect.reason for suspect in check.suspects]
 
 
@@ -37,6 +38,7 @@ def test_a_word_or_two_are_not_judged_by_their_rate() -> None:
 def test_an_utterance_that_ran_into_its_limit_is_suspect_however_short() -> None:
     check = Check(CheckSettings(), {"key": "Oh."})
     list(check.run([replace(SPOKEN, finish_reason="length")]))
+    check.judge({}, {})
     assert check.num_cut_off == len(check.suspects) == 1
 
 

@@ -73,7 +73,7 @@ def test_a_measured_chapter_is_as_long_as_the_one_that_is_joined_for_the_encoder
     work: WorkFolder,
 ) -> None:
     for found, chapter in zip(run(work, [spoken(k) for k in KEYS]), SCRIPT, strict=True):
-        again = measure(joiner(work).pieces(chapter.lines, lead_in=True), RATE)
+        again = measure(joiner(work).pieces(chapter.number, chapter.lines, lead_in=True), RATE)
         assert again.num_samples == found.chapter.num_samples
         assert again.true_peak == found.chapter.true_peak
 
@@ -82,7 +82,7 @@ def test_a_failed_utterance_leaves_its_pause(work: WorkFolder) -> None:
     whole, _ = run(work, [spoken(key) for key in KEYS])
     items = [spoken(k) if k != "03" else Failure(k, k, "text", "It broke.", 3) for k in KEYS]
     part, _ = run(work, items)
-    speech = next(iter(joiner(work).pieces([ScriptLine("03", "03", 0)], lead_in=False)))
+    speech = next(iter(joiner(work).pieces(1, [ScriptLine("03", "03", 0)], lead_in=False)))
     assert whole.chapter.num_samples - part.chapter.num_samples == len(speech)
 
 
@@ -100,5 +100,5 @@ def test_damaged_audio_is_removed_and_named(flac: bytes, tmp_path: Path) -> None
     broken.store_audio("00", flac)
     line = ScriptLine("00", "001-0001", 0)
     with pytest.raises(OutputError, match="segment 001-0001 is damaged"):
-        list(joiner(broken).pieces([line], lead_in=False))
+        list(joiner(broken).pieces(1, [line], lead_in=False))
     assert not broken.audio("00").exists()

@@ -1,23 +1,33 @@
 """One book of a run of jobs: planned, fed with what is spoken, finished beside the others."""
 
+import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pocket_batch.data import Choices, Failure, Request, Utterance
 from pocket_batch.errors import OutputError, PartialRunError, PocketBatchError, StoppedError
 from pocket_batch.executors.base import Limits, Spoken
-from pocket_batch.jobs.audiobook import AudiobookJob, Making, Prepared, prepare, recorded
+from pocket_batch.jobs.audiobook import prepare
+from pocket_batch.jobs.making import AudiobookJob, Making, Prepared, recorded
 from pocket_batch.jobs.night.job import NightJob
 from pocket_batch.jobs.night.naming import output_of
 from pocket_batch.jobs.night.summary import Line
-from pocket_batch.jobs.plan import LETTERS_PER_S, check_stages
-from pocket_batch.jobs.reading import open_reading
-from pocket_batch.jobs.record import RunRecord, earlier_results
-from pocket_batch.jobs.speak import finished, remove_damaged
+from pocket_batch.jobs.plan import LETTERS_PER_S, check_stages, plan_audiobook
+from pocket_batch.jobs.preflight import check_output
+from pocket_batch.jobs.reading import Reading, open_reading
+from pocket_batch.jobs.record import (
+    RunRecord,
+    earlier_result,
+    earlier_results,
+    earlier_source,
+    fingerprint,
+)
+from pocket_batch.jobs.speak import Spoke, check_spec, finished, remove_damaged, with_audio
 from pocket_batch.jobs.watchers import Held
 from pocket_batch.manifest import Manifest
 from pocket_batch.settings import AudiobookPipeline
@@ -50,9 +60,11 @@ class NightBook:
         self.notes = Held()
         self._prepared: Prepared | None = None
         self._failures: list[Failure] = []
-        self._manifest: Manifest[Utterance] | None = None
+        self._known: dict[str, Utterance] = {}  # perhaps not checked yet
+        self._spoke: Spoke | None = None
         self._began: float | None = None
         self._was_damaged = False
+        self._is_dry = False
 
     @property
     def prepared(self) -> Prepared:
@@ -65,16 +77,27 @@ class NightBook:
         """Estimated seconds of what is still to be spoken."""
         return sum(len(request.text) for request in self.missing.values()) / LETTERS_PER_S
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has something left to do, and its work folder is held."""
+        return self._prepared is not None
+
     def open(
-        self, taken: dict[Path, Path], limits: Limits, should_stop: Stop, command: tuple[str, ...]
+        self,
+        taken: dict[Path, "NightBook"],
+        limits: Limits,
+        should_stop: Stop,
+        command: tuple[str, ...],
+        is_dry: bool = False,
     ) -> bool:
         """Plan it and take its work folder; False when it is done already.
 
         Args:
-            taken: outputs of this run so far with their sources; the one of this book is added.
+            taken: outputs and work folders of this run so far; those of this book are added.
             limits: see `AudiobookJob`.
             should_stop: asked while a voice is downloaded.
             command: for `run.json`.
+            is_dry: plan it only, and write nothing.
 
         Raises:
             PocketBatchError: it cannot be made.
@@ -84,15 +107,12 @@ class NightBook:
         check_source(self.source)
         reading = open_reading(self.source, Choices(), self.job.pipeline)
         self.line.title = reading.book.title
-        output, pipeline = output_of(self.job.output, self.source, reading, self.job.pipeline)
+        pattern = os.path.expanduser(self.job.settings.output)
+        named, pipeline = output_of(pattern, self.source, reading, self.job.pipeline)
+        output = self.job.folder / named
         self.line.output = str(output)
-        other = taken.setdefault(output, self.source)
-        if other != self.source:
-            raise OutputError(
-                f"{output} is what {other} is made into. Give `output` another pattern, such as "
-                "{folder}/{stem}.m4b."
-            )
-        work = output.with_name(f"{output.stem}.work")
+        self._take(output, taken)
+        work = self._work_folder(output, pipeline, taken)
         job = AudiobookJob(
             source=self.source,
             output=output,
@@ -100,24 +120,64 @@ class NightBook:
             pipeline=pipeline,
             command=command,
             limits=limits,
-            replaces_own=True,
+            replaces_own=self._is_of_this_source(work),
         )
+        self._is_dry = is_dry
         try:
-            self._prepared = prepare(job, reading, self.notes, should_stop)
+            if is_dry:
+                self._prepared = _planned(job, reading)
+            else:
+                self._prepared = prepare(job, reading, self.notes, should_stop)
         except PartialRunError:
             self._describe(_outputs(work, output))
             raise
+        except PocketBatchError as error:
+            raise _for_a_job(error) from error
         if self._prepared is None:
             self._describe(_outputs(work, output))
             return False
         self._count()
         return True
 
+    def _take(self, output: Path, taken: dict[Path, "NightBook"]) -> None:
+        """Refuse what another book, or the same one by another job, is made into in this run."""
+        other = taken.setdefault(output, self)
+        if other.source != self.source:
+            raise OutputError(
+                f"{output} is what {other.source} is made into. Give `output` another pattern, "
+                "such as {folder}/{stem}.m4b."
+            )
+        if other.job != self.job:
+            raise OutputError(
+                f"{output} is what the job {other.job.path} makes of the same book. Give one of "
+                "the jobs another `output`."
+            )
+        taken[output] = self
+
+    def _work_folder(
+        self, output: Path, pipeline: AudiobookPipeline, taken: dict[Path, "NightBook"]
+    ) -> Path:
+        """The one beside the output; another one if a job makes two formats in one folder."""
+        stem = output.name if pipeline.write.split_chapters else output.stem
+        work, own = output.with_name(f"{stem}.work"), output.with_name(f"{output.name}.work")
+        other = taken.get(work)
+        if own.is_dir() or (other is not None and other.line.output != str(output)):
+            work = own
+        taken[work] = self
+        return work
+
+    def _is_of_this_source(self, work: Path) -> bool:
+        """Whether what a work folder made may be replaced: not if it is of another book that has
+        the same name."""
+        before = earlier_source(WorkFolder(work))
+        return before is None or before.absolute() == self.source.absolute()
+
     def _count(self) -> None:
         """See what is spoken already."""
         plan, work = self.prepared.plan, self.prepared.work
-        done = finished(work, plan.requests)
+        done = finished(work, plan.requests, self.prepared.check)
         self.missing = {r.key: r for r in plan.requests if r.key not in done}
+        self._known = finished(work, self.missing.values())
         self.line.num_segments = len(plan.requests)
         self.line.num_spoken = len(done)
 
@@ -129,17 +189,21 @@ class NightBook:
         """
         self._began = self._began or time.monotonic()
         if isinstance(result, Failure):
-            self._failures.append(result)
-            del self.missing[result.key]
+            request = self.missing.pop(result.key)
+            self._failures.append(replace(result, segment_id=request.segment_id))
             return
-        work = self.prepared.work
-        if self._manifest is None:
-            manifest = Manifest(work.file("utterances.jsonl"), Utterance)
-            self._manifest = manifest.__enter__()
-        work.store_audio(result.utterance.key, result.flac)
-        self._manifest.append(result.utterance)
-        del self.missing[result.utterance.key]
+        request = self.missing[result.utterance.key]
+        if self._spoke is None:
+            self._spoke = Spoke(self.prepared.work, self._known).__enter__()
+        # another book may have asked for it
+        utterance = replace(result.utterance, segment_id=request.segment_id)
+        self._spoke.take(replace(result, utterance=utterance))
+        del self.missing[request.key]
         self.line.num_spoken += 1
+
+    def requests(self) -> Iterator[Request]:
+        """What is missing, with what earlier runs spoke of it and nobody checked."""
+        yield from with_audio(list(self.missing.values()), self._known, self.prepared.work)
 
     def finish(self, should_stop: Stop) -> None:
         """Join and write it; may run in another thread than the rest.
@@ -148,7 +212,7 @@ class NightBook:
             PocketBatchError: as `Making.complete`; after `DamagedAudioError`, `again` tells whether
                 the book is to be spoken once more.
         """
-        self._close_manifest()
+        self._close_manifests()
         prepared = self.prepared
         Manifest(prepared.work.file("failures.jsonl"), Failure).replace(self._failures)
         done = finished(prepared.work, prepared.plan.requests)
@@ -181,11 +245,12 @@ class NightBook:
             line.status = "partial"
         else:
             line.status = "failed" if error else "done"
-        if self._prepared is not None:
+        if self._prepared is not None and not self._is_dry:
             self._leave(self._prepared, error)
+        self._prepared = None
 
     def _leave(self, prepared: Prepared, error: PocketBatchError | None) -> None:
-        self._close_manifest()
+        self._close_manifests()
         record, line = prepared.record, self.line
         if line.status in ("done", "partial"):
             line.num_suspects = record.counts.get("suspects", 0)
@@ -197,17 +262,55 @@ class NightBook:
         if line.status == "done" and not self.job.settings.keep_speech:
             shutil.rmtree(prepared.work.file("audio"), ignore_errors=True)
         prepared.work.release()
-        self._prepared = None
 
     def _describe(self, record: "RunRecord | list[dict[str, Any]]") -> None:
         outputs = record.outputs if isinstance(record, RunRecord) else record
         self.line.num_bytes = sum(int(output.get("num_bytes", 0)) for output in outputs)
         self.line.audio_s = sum(float(output.get("audio_s", 0.0)) for output in outputs)
 
-    def _close_manifest(self) -> None:
-        if self._manifest is not None:
-            self._manifest.__exit__(None, None, None)
-            self._manifest = None
+    def _close_manifests(self) -> None:
+        if self._spoke is not None:
+            self._spoke.__exit__(None, None, None)
+            self._spoke = None
+
+
+def _planned(job: AudiobookJob, reading: Reading) -> Prepared | None:
+    """Likewise for a dry run, which writes nothing; None when the output is there.
+
+    Raises:
+        PocketBatchError: whatever would stand in the way.
+    """
+    speaker, work = reading.speaker, WorkFolder(job.work)
+    wanted = fingerprint(reading, job.pipeline, job.choices)
+    earlier = earlier_result(work, job.output, wanted, job.overwrite, job.replaces_own)
+    if earlier and earlier["status"] == "done":
+        if earlier["problem"]:
+            raise PartialRunError(earlier["problem"])
+        return None
+    check_output(job.output, job.work, job.pipeline.write.split_chapters)
+    speaker.engine.check(speaker.voices)
+    plan = plan_audiobook(job.source, reading, job.pipeline)
+    command = list(job.command)
+    record = RunRecord(wanted, job.source, plan.book.id, job.pipeline, speaker, command, job.output)
+    spec = check_spec(job.pipeline, speaker.engine, speaker.language)
+    return Prepared(job, replace(plan, segments=()), speaker.engine, spec, work, record)
+
+
+_ADVICE = {  # of a command for one book -> of a job
+    "Give --overwrite to replace it, or another name with -o.": "Remove it, or change `output`.",
+    "Wait for it, or choose another with --work.": "Its turn comes with the next run.",
+    "Give another name with -o.": "Change `output`.",
+    "Choose another place with -o.": "Change `output`.",
+    "Choose another place with --work.": "Change `output`.",
+}
+
+
+def _for_a_job(error: PocketBatchError) -> PocketBatchError:
+    """The same error with advice that fits."""
+    text = str(error)
+    for before, after in _ADVICE.items():
+        text = text.replace(before, after)
+    return type(error)(text)
 
 
 def _outputs(work: Path, output: Path) -> list[dict[str, Any]]:

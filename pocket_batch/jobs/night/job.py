@@ -74,7 +74,8 @@ def open_job(path: Path, overrides: dict[str, Any]) -> NightJob:
     output = _output(settings.output, folder)
     run_dir = folder / os.path.expanduser(settings.run_dir) if settings.run_dir else None
     if run_dir is None:
-        base = folder if "://" in output else literal_folder(output, kind)
+        pattern = os.path.expanduser(settings.output)
+        base = folder if "://" in output else folder / literal_folder(pattern, kind)
         run_dir = base / f"{path.stem}.run"
     return NightJob(path, folder, settings, pipeline, output, run_dir)
 
@@ -101,10 +102,14 @@ def _overrides(settings: JobSettings, kind: str, folder: Path, path: Path) -> di
     """What a job file changes in its pipeline, by dotted names."""
     found: dict[str, Any] = {}
     for name, value in settings.set.items():
-        inner = value.items() if isinstance(value, dict) else ()
-        found |= {f"{name}.{key}": each for key, each in inner} if inner else {name: value}
+        is_group = isinstance(value, dict) and name != "voices.voices"
+        found |= (
+            {f"{name}.{key}": each for key, each in value.items()} if is_group else {name: value}
+        )
     if settings.executor is not None:
-        found |= {f"executor.{key}": value for key, value in asdict(settings.executor).items()}
+        values = asdict(settings.executor)
+        given = read_yaml(path)["executor"]  # what it does not name stays as the pipeline has it
+        found |= {f"executor.{key}": values[key] for key in given}
     if settings.voice and kind == "audiobook":
         found["voice"] = settings.voice
     voices = (settings.voice, *settings.voices) if settings.voice else settings.voices
@@ -131,12 +136,22 @@ def _check(settings: JobSettings, kind: str, path: Path) -> None:
     if not settings.inputs and not settings.inbox:
         raise UsageError(f"{path}: nothing to do: give `inputs` or `inbox`.")
     for_books = {"voices": settings.voices, "exports": settings.exports}
-    for_sets = {"inbox": settings.inbox, "keep_watching": settings.keep_watching}
+    for_sets = {
+        "inbox": settings.inbox,
+        "keep_watching": settings.keep_watching,
+        "keep_speech": not settings.keep_speech,
+    }
     for name, value in (for_books if kind == "audiobook" else for_sets).items():
         if value:
             other = "data sets" if kind == "audiobook" else "audiobooks"
             raise UsageError(f"{path}: `{name}` is for {other}, and this job makes none.")
+    if not settings.output.strip():
+        raise UsageError(f"{path}: `output` is empty.")
     if settings.keep_watching and not settings.inbox:
         raise UsageError(f"{path}: `keep_watching` needs an `inbox` to watch.")
     if kind == "audiobook":
+        if "://" in settings.output:
+            raise UsageError(f"{path}: `output` of audiobooks is a place on this machine, no URL.")
         check_pattern(settings.output, path)
+    elif "{" in settings.output:
+        raise UsageError(f"{path}: `output` of a data set is one folder or URL, without fields.")

@@ -11,9 +11,14 @@ from pocket_batch.jobs.reading import Reading
 from pocket_batch.settings import AudiobookPipeline, FileFormat
 
 MAX_NAME_BYTES = 180  # of one part of a path: 255 less what is added for work folders and parts
+MIN_FIELD_BYTES = 16
 _FIELD = re.compile(r"\{([^{}]*)\}")  # {title} -> title
 # What file systems and shells do not take: "A/B: C?" -> "A B C"
-_UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]+')
+_UNFIT = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|]+')
+# Marks that turn the order of letters around, so that "m4b.exe" may look like "exe.b4m" -> nothing
+_TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+# Names that Windows, and so some network shares, do not take: "con" -> "con_"
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 FIELDS: dict[str, Callable[[Path, Reading], str]] = {
     "stem": lambda source, reading: source.stem,
@@ -71,20 +76,33 @@ def output_of(
     if suffix in get_args(FileFormat) and not write.split_chapters:
         write = replace(write, format=suffix)  # type: ignore[arg-type]
 
-    def field(match: re.Match[str]) -> str:
-        name = match[1]
-        value = write.format if name == "format" else FIELDS[name](source, reading)
-        return fit(value)
-
-    path = Path(_FIELD.sub(field, pattern))
+    values = {name: find(source, reading) for name, find in FIELDS.items()}
+    values["format"] = write.format
+    path = Path("/".join(_filled(part, values) for part in pattern.split("/")))
     if not write.split_chapters and suffix not in get_args(FileFormat):
         path = path.with_name(f"{path.name}.{write.format}") if suffix != "x" else path
     return path, replace(pipeline, write=write)
 
 
-def fit(text: str) -> str:
+def _filled(part: str, values: dict[str, str]) -> str:
+    """One part of a path with its fields filled in, all of them cut to the same size if need be."""
+    limit = MAX_NAME_BYTES
+    while True:
+        name = _FIELD.sub(lambda match, limit=limit: fit(values[match[1]], limit), part)  # type: ignore[misc]
+        if _num_bytes(name) <= MAX_NAME_BYTES + 8 or limit <= MIN_FIELD_BYTES:  # 8: of a suffix
+            return name
+        limit = limit * 3 // 4
+
+
+def fit(text: str, max_bytes: int = MAX_NAME_BYTES) -> str:
     """A text as part of a file name: "A/B: C?" -> "A B C"."""
-    text = " ".join(_UNFIT.sub(" ", text).split()).strip(". ")
-    while len(text.encode("utf-8", "backslashreplace")) > MAX_NAME_BYTES:
-        text = text[:-1].rstrip()
-    return text or "Untitled"
+    text = " ".join(_UNFIT.sub(" ", _TURNS.sub("", text[: 4 * max_bytes])).split()).strip(". ")
+    text = text[:max_bytes]
+    while _num_bytes(text) > max_bytes:
+        text = text[:-1]
+    text = text.strip(". ")
+    return f"{text}_" if _DEVICES.fullmatch(text) else text or "Untitled"
+
+
+def _num_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "backslashreplace"))

@@ -6,25 +6,28 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pocket_batch.errors import (
     LockedError,
+    NoSpaceError,
     OutputError,
     PartialRunError,
     PocketBatchError,
     StoppedError,
     writing,
 )
+from pocket_batch.executors.base import Limits
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.job_settings import MetricsSettings
+from pocket_batch.jobs.dataset.run import dry_run
 from pocket_batch.jobs.deadline import Deadline
 from pocket_batch.jobs.hooks import call_hook, check_hook
 from pocket_batch.jobs.log_file import LogFile, log_kept
 from pocket_batch.jobs.night.book import BookBug, NightBook
 from pocket_batch.jobs.night.inputs import SETTLE_S, Inputs
 from pocket_batch.jobs.night.job import NightJob
-from pocket_batch.jobs.night.sets import run_set
+from pocket_batch.jobs.night.sets import run_set, set_of
 from pocket_batch.jobs.night.space import warn_of_space
 from pocket_batch.jobs.night.speaking import Speaking
 from pocket_batch.jobs.night.summary import SUMMARY, Line, Summary
@@ -67,8 +70,8 @@ def run_night(night: Night, reporter: Reporter, should_stop: Stop) -> Summary:
         PocketBatchError: the run could not begin.
     """
     for job in night.jobs:
-        check_hook(job.settings.on_finish)
-        check_hook(job.settings.on_failure)
+        check_hook(job.settings.on_finish, job.folder)
+        check_hook(job.settings.on_failure, job.folder)
     if night.dry_run:
         return _Run(night, reporter, should_stop).plan_only()
     warnings = Warnings(passed_over=("input_done", "book_warning"))  # their lines have them
@@ -135,9 +138,10 @@ def _metrics(night: Night, settings: MetricsSettings, name: str, deadline_at: fl
 def _tell_others(night: Night, summary: Summary, reporter: Reporter) -> None:
     """Call the hooks: each once, whichever jobs name it."""
     is_well = summary.exit_code == 0
-    hooks = [j.settings.on_finish if is_well else j.settings.on_failure for j in night.jobs]
-    for hook in dict.fromkeys(hooks):
-        call_hook(hook, (night.run_dir / SUMMARY).absolute(), reporter)
+    found = [(j.settings.on_finish if is_well else j.settings.on_failure, j) for j in night.jobs]
+    hooks = [(hook, job.folder if hook.command else Path()) for hook, job in found]
+    for hook, folder in dict.fromkeys(hooks):
+        call_hook(hook, folder, (night.run_dir / SUMMARY).absolute(), reporter)
 
 
 def _raise_problem(summary: Summary, run_dir: Path) -> None:
@@ -161,7 +165,9 @@ class _Run:
         self._reporter = reporter
         self._should_stop = night.deadline.stops(should_stop)
         self._log = log
-        self._taken: dict[Path, Path] = {}
+        self._taken: dict[Path, NightBook] = {}
+        self._in_work: list[NightBook] = []
+        self._is_speaking = False
         self._inputs = [(job, Inputs(job, night.shard)) for job in night.jobs if _has_books(job)]
         self._summary = Summary([job.name for job in night.jobs])
 
@@ -179,23 +185,32 @@ class _Run:
             is_stop = isinstance(error, StoppedError)
             summary.stop = str(error)
             summary.stop_code = error.exit_code if is_stop else OutputError.exit_code
+        self._tell_warnings()
         summary.elapsed_s = time.monotonic() - started
         return summary
 
     def plan_only(self) -> Summary:
         """Plan all inputs without speaking: what would be done, and how long it would take."""
         books = self._planned_first()
-        self._tell_plan(books)
+        if self._inputs:
+            self._tell_plan(books)
         for book in books:
             book.close(StoppedError("Not started: this is a dry run."))
             book.line.status = "waiting"
+        for job in self._night.jobs:
+            if not _has_books(job):
+                dry_run(set_of(job, self._night, Limits()), self._reporter, self._should_stop)
+        self._tell_warnings()
         return self._summary
 
     def _make_books(self) -> None:
         books = self._planned_first()
         self._tell_plan(books)
         warn_of_space(books, self._reporter)
-        speaking = Speaking(self._reporter, self._should_stop, self._new_books, self._is_watching)
+        speaking = Speaking(
+            self._reporter, self._should_stop, self._new_books, self._is_watching, self._log_bug
+        )
+        self._is_speaking = True
         try:
             speaking.run(books)
         finally:
@@ -209,15 +224,30 @@ class _Run:
 
     def _planned_first(self) -> list[NightBook]:
         named = [(job, path) for job, found in self._inputs for path in found.first()]
+        self._tell_warnings()
         books = self._planned(named)
-        if any(found.num_unsettled for _, found in self._inputs):
+        if any(found.num_unsettled for _, found in self._inputs) and not self._should_stop():
             time.sleep(SETTLE_S)  # put there just now: are they whole?
-            books += self._new_books()
+            books += self._planned(self._arrived())
         return books
 
     def _new_books(self) -> list[NightBook]:
         """What arrived since, planned."""
-        return self._planned([(job, path) for job, found in self._inputs for path in found.look()])
+        found = self._arrived()
+        books = self._planned(found)
+        if found:
+            self._tell_plan([book for book in self._in_work if book.is_open])
+        return books
+
+    def _arrived(self) -> list[tuple[NightJob, Path]]:
+        in_work = {book.source for book in self._in_work if book.is_open}
+        return [(job, path) for job, found in self._inputs for path in found.look(in_work)]
+
+    def _tell_warnings(self) -> None:
+        for _, found in self._inputs:
+            for text in found.warnings:
+                self._reporter.note("input_warning", text, "warning")
+            found.warnings.clear()
 
     def _planned(self, found: list[tuple[NightJob, Path]]) -> list[NightBook]:
         """Those of some inputs that have something left to do; each gets its line."""
@@ -226,27 +256,44 @@ class _Run:
         books = []
         for (job, path), line in zip(found, lines, strict=True):
             if self._should_stop():
-                raise StoppedError("Stopped while planning.")
+                self._leave_all(StoppedError("Stopped while planning."))
             book = NightBook(job, path, line)
             try:
                 limits = job.limits(self._night.deadline)
-                if book.open(self._taken, limits, self._should_stop, self._night.command):
+                night = self._night
+                if book.open(self._taken, limits, self._should_stop, night.command, night.dry_run):
                     books.append(book)
+                    self._in_work.append(book)
                     self._reporter.note("planned", f"{path.name}: {_plan_of(book)}")
                 else:
                     line.status = "already_done"
                     self._reporter.note("input_done", f"{path.name}: was done.", **_facts(book))
-            except StoppedError:
-                raise
+            except (StoppedError, NoSpaceError) as error:
+                self._leave_all(error)
             except Exception as error:  # noqa: BLE001  # a bug that one book shows stops no night
                 self._fail(book, error)
         return books
 
+    def _leave_all(self, error: StoppedError | NoSpaceError) -> NoReturn:
+        """Give back the work folders of all books that are planned, if they are not spoken yet.
+
+        Raises:
+            StoppedError: always, or the other error that is given.
+        """
+        if not self._is_speaking:
+            for book in self._in_work:
+                book.close(StoppedError(str(error)))
+        raise error
+
+    def _log_bug(self, book: NightBook, error: BaseException) -> None:
+        if self._log is not None:
+            self._log.error(str(book.source), error)
+
     def _fail(self, book: NightBook, error: Exception) -> None:
         """Write down a book that cannot be made; the others go on."""
         known = error if isinstance(error, PocketBatchError) else BookBug(error)
-        if self._log is not None and isinstance(known, BookBug):
-            self._log.error(str(book.source), error)
+        if isinstance(known, BookBug):
+            self._log_bug(book, error)
         book.close(known)
         self._reporter.note(
             "input_done", f"{book.source.name}: {book.line.problem}", "warning", **_facts(book)
@@ -266,7 +313,7 @@ class _Run:
             "job_plan",
             f"{', '.join(parts)}.",
             num_inputs=len(self._summary.lines),
-            num_done=counts["already_done"],
+            num_done=counts["already_done"] + counts["done"],
             num_failed=num_failed,
             num_left=len(books),
             audio_s=round(audio_s),
@@ -287,7 +334,15 @@ class _Run:
         line = Line(job.name, ", ".join(job.settings.inputs), output=job.output)
         self._summary.lines.append(line)
         limits = job.limits(self._night.deadline)
-        run_set(job, line, limits, self._night, self._reporter, self._should_stop)
+        try:
+            run_set(job, line, limits, self._night, self._reporter, self._should_stop)
+        except PocketBatchError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a bug that one set shows stops no night
+            if self._log is not None:
+                self._log.error(job.output, error)
+            bug = BookBug(error)
+            line.status, line.problem, line.exit_code = "failed", str(bug), bug.exit_code
 
 
 def _has_books(job: NightJob) -> bool:

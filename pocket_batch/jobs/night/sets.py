@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pocket_batch.errors import PartialRunError, PocketBatchError, StoppedError
+from pocket_batch.errors import NoSpaceError, PartialRunError, PocketBatchError, StoppedError
 from pocket_batch.executors.base import Limits
 from pocket_batch.jobs.dataset.export import export_dataset, tell_export
 from pocket_batch.jobs.dataset.job import DatasetJob
@@ -31,13 +31,10 @@ def run_set(
 
     Raises:
         StoppedError: a signal or the deadline.
+        NoSpaceError: a disk is full.
     """
-    assert isinstance(job.pipeline, DatasetPipeline)
     started = time.monotonic()
-    inputs = tuple(str(job.place(name)) for name in job.settings.inputs)
-    dataset = DatasetJob(
-        inputs, job.output, job.pipeline, night.shard, command=night.command, limits=limits
-    )
+    dataset = set_of(job, night, limits)
     try:
         record = run_dataset(dataset, reporter, should_stop)
         _describe(line, record)
@@ -46,7 +43,7 @@ def run_set(
                 reporter, name, export_dataset(job.output, name, None, None, reporter, should_stop)
             )
         line.status = "done"
-    except StoppedError as error:
+    except (StoppedError, NoSpaceError) as error:
         line.status, line.problem, line.exit_code = "stopped", str(error), error.exit_code
         raise
     except PocketBatchError as error:
@@ -55,6 +52,16 @@ def run_set(
     finally:
         line.elapsed_s = round(time.monotonic() - started, 2)
     _tell(line, reporter)
+
+
+def set_of(job: NightJob, night: "Night", limits: Limits) -> DatasetJob:
+    """What is asked for, with paths as seen from here; an address on the net stays what it is."""
+    assert isinstance(job.pipeline, DatasetPipeline)
+    names = job.settings.inputs
+    inputs = tuple(name if "://" in name or name == "-" else str(job.place(name)) for name in names)
+    return DatasetJob(
+        inputs, job.output, job.pipeline, night.shard, command=night.command, limits=limits
+    )
 
 
 def _describe(line: Line, record: DatasetRecord) -> None:

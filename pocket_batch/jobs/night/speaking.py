@@ -10,7 +10,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
-from pocket_batch.errors import DamagedAudioError, OutputError, PocketBatchError, StoppedError
+from pocket_batch.errors import (
+    DamagedAudioError,
+    NoSpaceError,
+    OutputError,
+    PocketBatchError,
+    StoppedError,
+)
 from pocket_batch.executors.base import Spoken, WorkerEvent
 from pocket_batch.jobs.messages import tell_worker
 from pocket_batch.jobs.night.book import BookBug, NightBook
@@ -18,12 +24,14 @@ from pocket_batch.jobs.night.space import check_free
 from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.jobs.speak import choose_executor
 from pocket_batch.jobs.words import duration
+from pocket_batch.lock import leave_signals_alone
 from pocket_batch.settings import ExecutorSettings
+from pocket_batch.stages.repair import CheckSpec
 
 LOOK_S = 5.0  # between two looks at the disk
 WAIT_S = 1.0  # between two looks into an inbox when there is nothing else to do
 
-Group = tuple[EngineSpec, ExecutorSettings]
+Group = tuple[EngineSpec, ExecutorSettings, CheckSpec | None]
 
 
 class Speaking:
@@ -40,16 +48,18 @@ class Speaking:
         should_stop: Callable[[], bool],
         more: Callable[[], list[NightBook]],
         is_watching: Callable[[], bool],
+        on_bug: Callable[[NightBook, BaseException], None],
     ) -> None:
         """`more` gives books that came since it was asked last, planned; `is_watching` tells
-        whether to wait for such when all is done."""
+        whether to wait for such when all is done; `on_bug` takes bugs of ours that a book shows."""
+        self._on_bug = on_bug
         self._reporter = reporter
         self._is_told_to_stop = should_stop
         self._more = more
         self._is_watching = is_watching
         self._books: list[NightBook] = []
         self._finishing: dict[Future[None], NightBook] = {}
-        self._finisher = ThreadPoolExecutor(1, thread_name_prefix="finish")
+        self._finisher = ThreadPoolExecutor(1, "finish", leave_signals_alone)
         self._meter = Meter(reporter, "speaking", 0, 0.0)
         self._looked = 0.0
         self._disk_error: OutputError | None = None
@@ -76,6 +86,7 @@ class Speaking:
                 if not self._todo() and not self._finishing:
                     if self._is_told_to_stop():
                         break
+                    self._meter.add(0.0, items=0)  # a sign of life
                     time.sleep(WAIT_S if self._is_watching() else 0.0)
         except PocketBatchError as error:
             self._stop_all(error)
@@ -87,7 +98,13 @@ class Speaking:
     def _speak_all(self) -> None:
         """What there is to speak now, one engine after the other."""
         for group in dict.fromkeys(map(_group, self._todo())):
-            self._speak(group)
+            try:
+                self._speak(group)
+            except (OutputError, StoppedError):
+                raise
+            except PocketBatchError as error:  # of its engine or its workers: others may go on
+                for book in [book for book in self._todo() if _group(book) == group]:
+                    self._close(book, error)
             self._stop_if_told()
             if self._is_late:
                 break
@@ -110,7 +127,9 @@ class Speaking:
         engine, settings = books[0].prepared.engine, group[1]
         missing_s = sum(book.missing_audio_s for book in books)
         limits = books[0].prepared.job.limits
-        _, executor = choose_executor(settings, engine, _voices(books), missing_s, limits=limits)
+        _, executor = choose_executor(
+            settings, engine, _voices(books), missing_s, limits=limits, check=group[2]
+        )
         owners: dict[str, list[NightBook]] = {}
         work = self._requests(group, books, owners)
         for result in executor.run(work, self._should_stop, self._on_event):
@@ -135,9 +154,9 @@ class Speaking:
                 for key in book.missing:
                     owners.setdefault(key, []).append(book)
             for book in books:
-                for key, request in list(book.missing.items()):
-                    if key not in asked:
-                        asked.add(key)
+                for request in book.requests():
+                    if request.key not in asked:
+                        asked.add(request.key)
                         yield request
             new = self._more() if not self._should_stop() else []
             self._add(new)
@@ -181,13 +200,17 @@ class Speaking:
                 self._reporter.note("damaged", f"{book.source.name}: {error}", "warning")
                 self._meter.expect(len(book.missing), book.missing_audio_s)
                 continue
-            if isinstance(error, StoppedError):
+            if isinstance(error, NoSpaceError):
+                self._disk_error = self._disk_error or error
+            if isinstance(error, StoppedError | NoSpaceError):
                 self._finishing[future] = book  # `_stop_all` closes it with the others
                 return
             self._close(book, error)
 
     def _close(self, book: NightBook, error: PocketBatchError | None) -> None:
         self._books.remove(book)
+        if isinstance(error, BookBug) and error.__cause__ is not None:
+            self._on_bug(book, error.__cause__)
         book.close(error)
         line = book.line
         for text in _only_warnings(book):
@@ -212,7 +235,7 @@ class Speaking:
         self._finisher.shutdown(wait=True)
         for future, book in list(self._finishing.items()):
             found = _error_of(future)
-            if not isinstance(found, StoppedError):
+            if not isinstance(found, StoppedError | NoSpaceError):
                 self._close(book, found)
         self._finishing.clear()
         stopped = error if isinstance(error, StoppedError) else StoppedError(str(error))
@@ -248,7 +271,8 @@ class Speaking:
 
 def _group(book: NightBook) -> Group:
     """Books of one group share workers."""
-    return book.prepared.engine.spec, book.prepared.job.pipeline.executor
+    prepared = book.prepared
+    return prepared.engine.spec, prepared.job.pipeline.executor, prepared.check
 
 
 def _voices(books: list[NightBook]) -> tuple[Voice, ...]:

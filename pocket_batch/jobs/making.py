@@ -1,0 +1,267 @@
+"""A book that is planned becomes a file: speak, check, master, write, record."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pocket_batch.data import Choices, Failure, Suspect, Utterance
+from pocket_batch.engine.base import Engine
+from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
+from pocket_batch.executors.base import Executor, Limits, WorkerEvent
+from pocket_batch.executors.cores import usable_cores
+from pocket_batch.jobs import messages
+from pocket_batch.jobs.plan import AudiobookPlan
+from pocket_batch.jobs.preflight import check_space
+from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
+from pocket_batch.jobs.quality import tell_quality, write_quality
+from pocket_batch.jobs.reading import is_script
+from pocket_batch.jobs.record import (
+    RunRecord,
+    describe_outputs,
+    earlier_result,
+)
+from pocket_batch.jobs.redone import Redone
+from pocket_batch.jobs.report.write import report_run
+from pocket_batch.jobs.speak import (
+    choose_executor,
+    finished,
+    read_checked,
+    remove_damaged,
+    speak,
+)
+from pocket_batch.manifest import Manifest
+from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.settings import AudiobookPipeline
+from pocket_batch.stages.check import Check
+from pocket_batch.stages.master import Joiner, Master, Mastered
+from pocket_batch.stages.repair import CheckSpec
+from pocket_batch.stages.write import Write
+from pocket_batch.work_folder import WorkFolder
+
+
+@dataclass(frozen=True, slots=True)
+class AudiobookJob:
+    """What the user asked for."""
+
+    source: Path
+    output: Path
+    work: Path
+    pipeline: AudiobookPipeline
+    choices: Choices = field(default_factory=Choices)
+    fresh: bool = False
+    overwrite: bool = False
+    command: tuple[str, ...] = field(default=("pocket-batch",))
+    limits: Limits = field(default_factory=Limits)
+    replaces_own: bool = False  # what this work folder made, and nobody changed since
+    redo: tuple[Redone, ...] = ()  # new choices for single lines
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A book that is planned, in a work folder that this process holds until it is released."""
+
+    job: AudiobookJob
+    plan: AudiobookPlan
+    engine: Engine
+    check: CheckSpec | None
+    work: WorkFolder
+    record: RunRecord
+
+
+@contextmanager
+def recorded(record: RunRecord, work: WorkFolder) -> Iterator[None]:
+    """Keep `run.json` true, however the run ends."""
+    record.write(work)
+    try:
+        yield
+    except PartialRunError:
+        raise
+    except BaseException as error:
+        record.status = "stopped" if isinstance(error, StoppedError) else "failed"
+        with suppress(OutputError):  # the disk is full or gone: `error` says so already
+            record.write(work)
+        raise
+
+
+class Making:
+    """Makes the file of a prepared book: speak, master, write, in that order."""
+
+    def __init__(
+        self, prepared: Prepared, reporter: Reporter, should_stop: Callable[[], bool]
+    ) -> None:
+        self._job = prepared.job
+        self._plan = prepared.plan
+        self._engine = prepared.engine
+        self._check = prepared.check
+        self._work = prepared.work
+        self._record = prepared.record
+        self._reporter = reporter
+        self._should_stop = should_stop
+        self._failures: list[Failure] = []
+
+    def make(self) -> None:
+        """Make the file and record it; audio that turns out damaged is spoken again, once.
+
+        Raises:
+            PocketBatchError: as `run_audiobook`.
+        """
+        with recorded(self._record, self._work):
+            try:
+                self.complete(self._utterances())
+            except DamagedAudioError as error:
+                self._reporter.note("damaged", str(error), "warning")
+                remove_damaged(self._work, finished(self._work, self._plan.requests).values())
+                self._failures.clear()
+                self.complete(self._utterances())
+
+    def complete(self, utterances: Iterable[Utterance | Failure]) -> None:
+        """Join what comes, measure it on the way, write the file and record it.
+
+        Raises:
+            PartialRunError: it was written and lacks something.
+            DamagedAudioError: the audio of an utterance is not what was stored.
+            OutputError: nothing was spoken, or the file cannot be written.
+            StoppedError: while encoding.
+        """
+        job, plan, started = self._job, self._plan, time.monotonic()
+        check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests}, plan.language)
+        voices = {request.key: request.voice.name for request in plan.requests}
+        rate_hz = self._engine.sampling_rate_hz
+        joiner = Joiner(self._work, job.pipeline.master, rate_hz, voices)
+        with self._timed("speak"):
+            utterances = self._remembered(utterances)
+            if check.name in job.pipeline.stages:
+                utterances = check.run(utterances)
+            master = Master(self._work, joiner, plan.script, num_threads=usable_cores())
+            mastered = list(master.run(utterances))
+            if check.name in job.pipeline.stages:
+                check.judge(read_checked(self._work), voices)
+        Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
+        if not mastered:
+            raise OutputError(messages.nothing_spoken(job.source, self._failures))
+        may_replace = job.replaces_own or is_script(job.source)
+        wanted = self._record.fingerprint
+        earlier_result(self._work, job.output, wanted, job.overwrite, may_replace)
+        self._record.is_writing = True
+        self._record.write(self._work)
+        with self._timed("write"):
+            files = self._write(plan, joiner, mastered)
+        self._finish(plan, check, mastered, files, time.monotonic() - started)
+
+    def _remembered(
+        self, utterances: Iterable[Utterance | Failure]
+    ) -> Iterator[Utterance | Failure]:
+        for item in utterances:
+            if isinstance(item, Failure):
+                self._failures.append(item)
+            yield item
+
+    def _utterances(self) -> Iterator[Utterance | Failure]:
+        """All utterances of the plan, counted and shown."""
+        plan = self._plan
+        done = finished(self._work, plan.requests, self._check)
+        missing_s = plan.missing_audio_s(done)
+        kind = self._job.pipeline.write.format
+        check_space(self._job.work, self._job.output, kind, plan, missing_s)
+        if done:
+            messages.tell_resume(self._reporter, len(done), len(plan.requests))
+        meter = Meter(self._reporter, "speaking", len(plan.requests) - len(done), missing_s)
+        chapters = ChapterCount(plan.script)
+        meter.num_chapters = len(plan.script)
+
+        def executor() -> Executor:
+            name, made = choose_executor(
+                self._job.pipeline.executor,
+                self._engine,
+                plan.voices,
+                missing_s,
+                limits=self._job.limits,
+                check=self._check,
+            )
+            self._record.executor = name
+            return made
+
+        def on_event(event: WorkerEvent) -> None:
+            meter.num_workers = event.num_workers
+            messages.tell_worker(self._reporter, event)
+
+        for item in speak(plan.requests, done, executor, self._work, self._should_stop, on_event):
+            meter.chapters_done = chapters.done_after(item.key)
+            if isinstance(item, Failure):
+                meter.add(0.0)
+            elif item.key not in done:
+                meter.add(item.num_samples / item.sampling_rate_hz)
+            yield item
+        meter.finish()
+
+    def _write(
+        self, plan: AudiobookPlan, joiner: Joiner, mastered: list[Mastered]
+    ) -> list[WrittenFile]:
+        rate = self._engine.sampling_rate_hz
+        total_s = sum(m.chapter.num_samples for m in mastered) / rate
+        meter = Meter(self._reporter, "encoding", len(mastered), total_s)
+
+        def encoded(num_samples: int) -> None:
+            meter.add(num_samples / rate, items=0)
+            if self._should_stop():
+                raise StoppedError("Stopped while encoding. All speech is kept.")
+
+        write = Write(
+            self._job.output,
+            self._job.pipeline,
+            plan.book,
+            ", ".join(dict.fromkeys(voice.name for voice in plan.voices)),
+            plan.script,
+            joiner,
+            usable_cores(),
+            encoded,
+        )
+        files = list(write.run(mastered))
+        meter.add(0.0, items=len(mastered))
+        meter.finish()
+        return files
+
+    def _finish(
+        self,
+        plan: AudiobookPlan,
+        check: Check,
+        mastered: list[Mastered],
+        files: list[WrittenFile],
+        elapsed_s: float,
+    ) -> None:
+        """Record what was made, say it, and say what is missing."""
+        record = self._record
+        record.status = "partial" if self._failures else "done"
+        record.outputs = describe_outputs(files)
+        record.counts = {
+            "utterances": len(plan.requests),
+            "failures": len(self._failures),
+            "suspects": len(check.suspects),
+            "dropped": len(plan.book.dropped),
+        }
+        settings, num_all = self._job.pipeline.check, len(plan.requests)
+        quality = write_quality(self._work, check, settings, num_all, len(self._failures))
+        if self._failures or plan.book.has_gaps or check.num_cut_off:
+            record.problem = messages.partial(
+                self._job.output, self._failures, plan.book, check, self._work
+            )
+        record.problem = record.problem or quality.problem
+        record.write(self._work)
+        messages.tell_result(self._reporter, files, elapsed_s)
+        messages.tell_work_folder(self._reporter, self._work.path)
+        if check.suspects:
+            messages.tell_suspects(self._reporter, len(check.suspects), self._work)
+        tell_quality(self._reporter, quality)
+        report_run(self._work, mastered, files, self._reporter)
+        if record.problem:
+            raise PartialRunError(record.problem)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._record.times_s[name] = time.monotonic() - started

@@ -1,0 +1,255 @@
+"""Levels of chapters as they are in the finished files, and what ACX would say of them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from pocket_batch.audio.flac import decode_flac
+from pocket_batch.audio.loudness import LoudnessMeter, integrated_lufs
+from pocket_batch.audio.pcm import Pcm, to_float
+from pocket_batch.errors import AudioError
+from pocket_batch.jobs.report.facts import Facts, Place, number_at, text_at
+from pocket_batch.records import MasteredChapter
+
+# ACX submission requirements.
+ACX_RMS_DB = (-23.0, -18.0)
+ACX_PEAK_DB = -3.0
+ACX_NOISE_DB = -60.0
+ROUNDING_DB = 0.05  # levels are told with one decimal
+
+FLOOR_WINDOW_S = 0.05
+MAX_SAMPLED = 600  # utterances that are decoded for a report: about an hour of speech
+MAX_SAMPLED_PER_CHAPTER = 12  # where the curve of the book is known
+NUM_THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterLevels:
+    """A chapter in its finished file. Levels are dB, None where nothing is known of them.
+
+    `noise_floor_db` is -inf for digital silence. `verdict` says in words what ACX would.
+    """
+
+    number: int
+    title: str
+    begin_s: float
+    duration_s: float
+    num_lines: int
+    lufs: float | None
+    true_peak_dbtp: float | None
+    rms_db: float | None
+    noise_floor_db: float | None
+    is_acx: bool
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Loudness over the book: LUFS at seconds from its beginning. `is_exact` unless sampled."""
+
+    points: tuple[tuple[float, float], ...]
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What was measured on one decoded utterance, before gain."""
+
+    place: Place
+    lufs: float
+    floor_db: float
+
+
+def measure_levels(facts: Facts) -> tuple[list[ChapterLevels], Curve]:
+    """The levels of all chapters and the curve of the book; what is not recorded is measured."""
+    heard = _listen(facts)
+    gains = {c.number: _gain_db(facts, c) for c in facts.chapters}
+    levels, at_s = [], 0.0
+    num_lines: dict[int, int] = {}
+    for place in facts.places:
+        num_lines[place.segment.chapter] = num_lines.get(place.segment.chapter, 0) + 1
+    for chapter in facts.chapters:
+        duration_s = chapter.num_samples / facts.sampling_rate_hz
+        floors = [h.floor_db for h in heard if h.place.segment.chapter == chapter.number]
+        lines = num_lines.get(chapter.number, 0)
+        levels.append(
+            _levels(facts, chapter, at_s, duration_s, lines, gains[chapter.number], floors)
+        )
+        at_s += duration_s
+    return levels, _curve(facts, heard, gains)
+
+
+def acx_verdict(
+    rms_db: float | None, peak_db: float | None, noise_db: float | None
+) -> tuple[bool, str]:
+    """Whether levels are as ACX wants them, and a sentence that says which are not.
+
+    Source: ACX audio submission requirements: RMS -23 to -18 dB, peaks at most -3 dB, noise floor
+    at most -60 dB.
+    """
+    if rms_db is None or peak_db is None:
+        return False, "Not known."
+    low, high = ACX_RMS_DB
+    wrong = []
+    if not low - ROUNDING_DB <= rms_db <= high + ROUNDING_DB:
+        how = "quiet" if rms_db < low else "loud"
+        wrong.append(f"too {how} (RMS {shown_db(rms_db)} dB, wanted {low:g} to {high:g})")
+    if peak_db > ACX_PEAK_DB + ROUNDING_DB:
+        wrong.append(f"peaks too high ({shown_db(peak_db)} dB, at most {ACX_PEAK_DB:g})")
+    if noise_db is not None and noise_db > ACX_NOISE_DB + ROUNDING_DB:
+        wrong.append(f"noise floor too high ({shown_db(noise_db)} dB, at most {ACX_NOISE_DB:g})")
+    if wrong:
+        return False, f"Not for ACX: {'; '.join(wrong)}."
+    return True, "Meets ACX." if noise_db is not None else "Meets ACX; noise floor not known."
+
+
+def shown_db(value: float) -> str:
+    """`-23.04` -> `-23.0` with a real minus sign, `-inf` -> `-∞`."""
+    if not math.isfinite(value):
+        return "−∞"
+    return f"{value:.1f}".replace("-", "−")
+
+
+def _levels(
+    facts: Facts,
+    chapter: MasteredChapter,
+    begin_s: float,
+    duration_s: float,
+    num_lines: int,
+    gain_db: float | None,
+    floors: Sequence[float],
+) -> ChapterLevels:
+    recorded = getattr(chapter, "noise_floor_db", None)
+    floor = (
+        recorded if isinstance(recorded, float) else float(np.median(floors)) if floors else None
+    )
+    peak_db = 20 * math.log10(chapter.true_peak) if chapter.true_peak > 0 else -math.inf
+    lufs = rms = peak = noise = None
+    if gain_db is not None:
+        lufs, rms = chapter.lufs + gain_db, chapter.rms_db + gain_db
+        peak = min(peak_db + gain_db, _ceiling_dbtp(facts))
+        noise = floor + gain_db if floor is not None else None
+    is_acx, verdict = acx_verdict(rms, peak, noise)
+    return ChapterLevels(
+        number=chapter.number,
+        title=chapter.title,
+        begin_s=begin_s,
+        duration_s=duration_s,
+        num_lines=num_lines,
+        lufs=lufs,
+        true_peak_dbtp=peak,
+        rms_db=rms,
+        noise_floor_db=noise,
+        is_acx=is_acx,
+        verdict=verdict,
+    )
+
+
+def _ceiling_dbtp(facts: Facts) -> float:
+    """The highest true peak that the limiter let through."""
+    ceiling = number_at(facts.run, "settings", "master", "true_peak_dbtp")
+    is_acx = text_at(facts.run, "settings", "master", "loudness") == "acx"
+    return min(ceiling, ACX_PEAK_DB) if is_acx else ceiling
+
+
+def _gain_db(facts: Facts, chapter: MasteredChapter) -> float | None:
+    """What brought a chapter to its level; where nothing tells, what it should have been."""
+    recorded = facts.measured.gain_db(chapter.number)
+    if recorded is not None:
+        return recorded
+    settings = ("settings", "master")
+    target = number_at(facts.run, *settings, "target_lufs")
+    is_split = facts.run.get("settings", {}).get("write", {}).get("split_chapters") is True
+    chapters = [chapter] if is_split else list(facts.chapters)
+    if text_at(facts.run, *settings, "loudness") == "acx":
+        found, target = _mean_db(chapters, [c.rms_db for c in chapters]), -20.0
+    else:
+        found = _mean_db(chapters, [c.lufs for c in chapters])
+    return target - found if target and math.isfinite(found) else None
+
+
+def _mean_db(chapters: Sequence[MasteredChapter], values: Sequence[float]) -> float:
+    """The level of chapters together, from their own levels and lengths."""
+    total = sum(c.num_samples for c in chapters)
+    pairs = zip(chapters, values, strict=True)
+    power = sum(c.num_samples * 10 ** (value / 10) for c, value in pairs) / max(1, total)
+    return 10 * math.log10(power) if power > 0 else -math.inf
+
+
+def _curve(facts: Facts, heard: Sequence[_Heard], gains: dict[int, float | None]) -> Curve:
+    from pocket_batch.jobs.report.measured import QUIETEST_LUFS, STEP_S
+
+    points: list[tuple[float, float]] = []
+    at_s = 0.0
+    for chapter in facts.chapters:
+        gain = gains[chapter.number] or 0.0
+        for index, lufs in enumerate(facts.measured.curves.get(chapter.number, ())):
+            if lufs > QUIETEST_LUFS:
+                points.append((at_s + (index + 0.5) * STEP_S, lufs + gain))
+        at_s += chapter.num_samples / facts.sampling_rate_hz
+    if points:
+        return Curve(tuple(points), True)
+    for found in heard:
+        gain = gains.get(found.place.segment.chapter) or 0.0
+        if found.place.begin_s is not None and math.isfinite(found.lufs):
+            middle_s = found.place.begin_s + found.place.duration_s / 2
+            points.append((middle_s, found.lufs + gain))
+    return Curve(tuple(points), False)
+
+
+def _listen(facts: Facts) -> list[_Heard]:
+    """Decode some utterances of each chapter, or some of the book, in reading order."""
+    spoken = [p for p in facts.places if p.key in facts.utterances]
+    chosen = spread(spoken, MAX_SAMPLED)
+    if facts.measured.curves:
+        chosen = []
+        for chapter in facts.chapters:
+            own = [p for p in spoken if p.segment.chapter == chapter.number]
+            chosen += spread(own, MAX_SAMPLED_PER_CHAPTER)
+        chosen = spread(chosen, MAX_SAMPLED)
+    with ThreadPoolExecutor(NUM_THREADS, "report") as pool:
+        found = pool.map(lambda place: _hear(facts, place), chosen)
+        return [heard for heard in found if heard is not None]
+
+
+def spread(items: Sequence[Place], count: int) -> list[Place]:
+    """At most `count` of some items, evenly spread."""
+    if len(items) <= count:
+        return list(items)
+    return [items[index * len(items) // count] for index in range(count)]
+
+
+def _hear(facts: Facts, place: Place) -> _Heard | None:
+    rate = facts.utterances[place.key].sampling_rate_hz
+    try:
+        pcm = decode_flac(facts.work.audio(place.key))
+    except AudioError:
+        return None  # speech is not kept, or damaged: the rest tells enough
+    meter = LoudnessMeter(rate)
+    samples = to_float(pcm)
+    meter.add(samples)
+    return _Heard(place, integrated_lufs(meter.result()), floor_db(pcm, rate))
+
+
+def floor_db(pcm: Pcm, sampling_rate_hz: int) -> float:
+    """RMS level of the quietest 50 ms, dB of full scale, -inf for digital silence.
+
+    Args:
+        pcm: shape (num_samples,), int16, mono.
+        sampling_rate_hz: of it.
+    """
+    size = max(1, round(FLOOR_WINDOW_S * sampling_rate_hz))
+    num_frames = max(1, len(pcm) // size)
+    frames = to_float(pcm[: num_frames * size]).reshape(num_frames, -1)  # (F, S)
+    if not frames.size:
+        return -math.inf
+    power = float(np.mean(np.square(frames, dtype=np.float64), axis=1).min())
+    return 10 * math.log10(power) if power > 0 else -math.inf
+
+
+def finite(values: Iterable[float | None]) -> list[float]:
+    """Those that can be drawn."""
+    return [value for value in values if value is not None and math.isfinite(value)]

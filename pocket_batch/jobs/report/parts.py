@@ -1,0 +1,301 @@
+"""The sections of a page beside the suspects: summary, levels, what is left out, how made."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from pocket_batch.jobs.report import charts
+from pocket_batch.jobs.report.facts import Facts, at, number_at, text_at
+from pocket_batch.jobs.report.levels import ChapterLevels, Curve, shown_db
+from pocket_batch.jobs.report.markup import clock, pairs, quoted, safe, table
+from pocket_batch.jobs.report.suspects import Listed
+from pocket_batch.jobs.words import duration, plural, size
+from pocket_batch.stages.check import MIN_LETTERS
+
+MAX_DROPPED = 100  # of each reason
+MIN_RATES = 5
+PAUSE_LU = 20  # below the median it is a pause; as the gate of EBU Tech 3342
+SPEED_BINS = 60
+
+
+def summary(facts: Facts, levels: Sequence[ChapterLevels], found: Sequence[Listed]) -> str:
+    """The figures of the run, large."""
+    audio_s = sum(c.duration_s for c in levels)
+    took_s = sum(number_at(facts.run, "times_s", name) for name in ("speak", "write"))
+    num_spoken = sum(place.key in facts.utterances for place in facts.places)
+    tiles = [
+        ("Length", clock(audio_s), plural(len(levels), "chapter")),
+        ("Spoken", f"{num_spoken:,}", f"of {plural(len(facts.places), 'line')}"),
+        ("Suspect", f"{len(found):,}", _share(len(found), len(facts.utterances))),
+    ]
+    wer = _book_wer(facts)
+    if wer is not None:
+        tiles.append(("Word error rate", f"{100 * wer[0]:.1f}%", f"of {wer[1]:,} words heard"))
+    if audio_s and took_s:
+        tiles.append(("Speed", f"{audio_s / took_s:.1f}×", f"real time, {duration(took_s)}"))
+    if facts.measured.files:
+        lufs = [f.lufs for f in facts.measured.files if math.isfinite(f.lufs)]
+        low, high = (min(lufs), max(lufs)) if lufs else (-math.inf, -math.inf)
+        value = shown_db(low) if high - low < 0.1 else f"{shown_db(low)} to {shown_db(high)}"
+        peak = max(f.true_peak_dbtp for f in facts.measured.files)
+        tiles.append(("Loudness", value, f"LUFS, peak {shown_db(peak)} dBTP"))
+    words = sum(len(dropped.text.split()) for dropped in facts.dropped)
+    tiles.append(("Left out", f"{words:,}", "words of the book"))
+    items = (
+        f'<li><span class="name">{safe(name)}</span><strong>{safe(value)}</strong>'
+        f'<span class="more">{safe(more)}</span></li>'
+        for name, value, more in tiles
+    )
+    return f'<ul class="tiles">{"".join(items)}</ul>{_problems(facts)}'
+
+
+def _share(count: int, total: int) -> str:
+    if not total:
+        return "utterances"
+    return f"{100 * count / total:.1f}% of {plural(total, 'utterance')}"
+
+
+def _problems(facts: Facts) -> str:
+    """What the run itself says is wrong, and what could not be read for this page."""
+    results = at(facts.run, "results", text_at(facts.run, "fingerprint"))
+    told = [text_at(results, "problem"), *_verdicts(facts)]
+    told += [str(w) for w in at(facts.book, "warnings") or () if isinstance(w, str)]
+    if facts.damaged:
+        told.append(f"{plural(len(facts.damaged), 'damaged line')} passed over: {facts.damaged[0]}")
+    status = text_at(facts.run, "status")
+    if status in ("running", "stopped", "failed"):
+        told.insert(0, f"This run is not finished ({status}): the page shows what there is.")
+    items = "".join(f"<li>{safe(text)}</li>" for text in told if text)
+    return f'<ul class="problems">{items}</ul>' if items else ""
+
+
+def _verdicts(facts: Facts) -> list[str]:
+    """What quality.json finds, in its own words."""
+    found = at(facts.quality, "findings") or at(facts.quality, "problems") or ()
+    texts = []
+    for item in found if isinstance(found, list) else ():
+        text = item if isinstance(item, str) else text_at(item, "text") or text_at(item, "sentence")
+        texts.append(str(text))
+    return [text for text in texts if text]
+
+
+def _book_wer(facts: Facts) -> tuple[float, int] | None:
+    """The share of wrong words in all that was listened to, and how many words that was."""
+    errors, total = 0.0, 0
+    for key, checked in facts.checked.items():
+        wer = checked.scores.get("wer")
+        if isinstance(wer, int | float):
+            num_words = len(facts.places_of[key][0].segment.text.split())
+            errors, total = errors + wer * num_words, total + num_words
+    return (errors / total, total) if total else None
+
+
+def loudness_section(facts: Facts, levels: Sequence[ChapterLevels], curve: Curve) -> str:
+    """Loudness over the book."""
+    points = [(x, y) for x, y in curve.points if math.isfinite(y)]
+    if len(points) < 2:
+        return '<p class="calm">Too little speech for a curve.</p>'
+    loudest = float(np.median([y for _, y in points]))
+    points = [(x, y) for x, y in points if y > loudest - PAUSE_LU]
+    values = np.array([y for _, y in points])
+    total_s = sum(c.duration_s for c in levels)
+    low, middle, high = np.percentile(values, (5, 50, 95))
+    how = "3 s at a time" if curve.is_exact else "by utterance, a sample of them"
+    told = (
+        f"Half of the speech is above {shown_db(middle)} LUFS; nine tenths are between "
+        f"{shown_db(low)} and {shown_db(high)} LUFS ({how}, pauses left out)."
+    )
+    is_acx = text_at(facts.run, "settings", "master", "loudness") == "acx"
+    target = None if is_acx else number_at(facts.run, "settings", "master", "target_lufs") or None
+    up = charts.value_axis([*np.percentile(values, (0.5, 99.5))], 6.0)
+    svg = charts.line_chart(
+        points,
+        charts.time_axis(total_s),
+        up,
+        "Loudness over the book, LUFS",
+        told,
+        [c.begin_s for c in levels[1:]],
+        target,
+    )
+    marks = "Thin lines are beginnings of chapters"
+    marks += f", the dashed one is the target, {shown_db(target)} LUFS." if target else "."
+    return f"<figure>{svg}<figcaption>{safe(told)} {marks}</figcaption></figure>"
+
+
+def rate_section(facts: Facts) -> str:
+    """How fast lines are read."""
+    rates = reading_rates(facts)
+    if len(rates) < MIN_RATES:
+        return '<p class="calm">Too few lines for a histogram.</p>'
+    median = float(np.median(rates))
+    mad = float(np.median(np.abs(np.array(rates) - median)))
+    told = (
+        f"The median is {median:.1f} letters a second, with a median deviation of {mad:.1f}; "
+        f"{plural(len(rates), 'utterance')} of {MIN_LETTERS} letters or more."
+    )
+    check = ("settings", "check")
+    bounds = (
+        number_at(facts.run, *check, "min_letters_per_s"),
+        number_at(facts.run, *check, "max_letters_per_s"),
+    )
+    title = "How many utterances are read how fast, letters a second"
+    svg = charts.histogram(rates, title, told, bounds)
+    return f"<figure>{svg}<figcaption>{safe(told)}</figcaption></figure>"
+
+
+def reading_rates(facts: Facts) -> list[float]:
+    """Letters a second of each utterance that is long enough."""
+    rates = []
+    for key, utterance in facts.utterances.items():
+        letters = sum(c.isalnum() for c in facts.places_of[key][0].segment.text)
+        if letters < MIN_LETTERS or not utterance.num_samples:
+            continue
+        checked = facts.checked.get(key)
+        rate = number_at(checked.scores if checked else None, "letters_per_s")
+        rates.append(rate or letters * utterance.sampling_rate_hz / utterance.num_samples)
+    return rates
+
+
+def chapters_section(levels: Sequence[ChapterLevels], found: Sequence[Listed]) -> str:
+    """A row a chapter."""
+    suspects: dict[int, int] = {}
+    for item in found:
+        for number in {place.segment.chapter for place in item.places}:
+            suspects[number] = suspects.get(number, 0) + 1
+    head = [("Chapter", "text"), ("Begins", "number"), ("Length", "number"), ("Lines", "number"),
+            ("Suspect", "number"), ("LUFS", "number"), ("Peak dBTP", "number"),
+            ("RMS dB", "number"), ("Noise floor dB", "number"), ("ACX", "text")]  # fmt: skip
+    rows = []
+    for c in levels:
+        count = suspects.get(c.number, 0)
+        name = f"<bdi>{c.number}. {safe(c.title)}</bdi>"
+        verdict = f'<td class="text verdict {"good" if c.is_acx else "off"}">{safe(c.verdict)}</td>'
+        rows.append(
+            [
+                f'<th scope="row" class="text" data-sort="{c.number}">{name}</th>',
+                _cell(c.begin_s, clock(c.begin_s)),
+                _cell(c.duration_s, clock(c.duration_s)),
+                _cell(c.num_lines, f"{c.num_lines:,}"),
+                _cell(count, f"{count:,}" if count else "–"),
+                *(_level(v) for v in (c.lufs, c.true_peak_dbtp, c.rms_db, c.noise_floor_db)),
+                verdict,
+            ]
+        )
+    note = (
+        '<p class="note">Levels are those in the finished file. The noise floor is that of the '
+        "quietest 50 ms inside utterances (−∞ is digital silence); ACX wants RMS −23 to −18 dB, "
+        "peaks of at most −3 dB and a noise floor of at most −60 dB.</p>"
+    )
+    return table("Chapters with their levels", head, rows) + note
+
+
+def _cell(value: float, shown: str) -> str:
+    return f'<td class="number" data-sort="{value:.6g}">{safe(shown)}</td>'
+
+
+def _level(value: float | None) -> str:
+    if value is None:
+        return '<td class="number" data-sort="-999">–</td>'
+    return _cell(max(value, -998.0), shown_db(value))
+
+
+def dropped_section(facts: Facts) -> str:
+    """What of the book is not spoken, by reason."""
+    if not facts.dropped:
+        return '<p class="calm">Nothing: every word of the book is spoken.</p>'
+    by_reason: dict[str, list[tuple[str, str]]] = {}
+    for dropped in facts.dropped:
+        by_reason.setdefault(dropped.reason, []).append((dropped.where, dropped.text))
+    groups = sorted(by_reason.items(), key=lambda pair: -sum(len(t.split()) for _, t in pair[1]))
+    shown = []
+    for reason, items in groups:
+        words = sum(len(text.split()) for _, text in items)
+        rows = "".join(
+            f"<li><code>{safe(where)}</code> {quoted(text, facts.language)}</li>"
+            for where, text in items[:MAX_DROPPED]
+        )
+        more = len(items) - MAX_DROPPED
+        rest = f'<p class="note">And {more:,} more in dropped.jsonl.</p>' if more > 0 else ""
+        name = reason[:1].upper() + reason[1:]
+        shown.append(
+            f'<details><summary>{safe(name)} <span class="more">{plural(words, "word")} in '
+            f'{plural(len(items), "place")}</span></summary><ul class="places">{rows}</ul>{rest}'
+            "</details>"
+        )
+    return "".join(shown)
+
+
+def speed_section(facts: Facts) -> str:
+    """How fast the engine was, from the first utterance to the last."""
+    spoken = [u for u in facts.utterances.values() if u.compute_s > 0 and u.sampling_rate_hz]
+    if len(spoken) < MIN_RATES:
+        return ""
+    ends = np.cumsum([u.num_samples / u.sampling_rate_hz for u in spoken])
+    compute = np.cumsum([u.compute_s for u in spoken])
+    edges = np.unique(np.linspace(0, len(spoken), min(SPEED_BINS, len(spoken)) + 1).astype(int))
+    points = []
+    for begin, end in pairwise(edges.tolist()):
+        before_s = float(ends[begin - 1]) if begin else 0.0
+        before_compute = float(compute[begin - 1]) if begin else 0.0
+        audio_s = float(ends[end - 1]) - before_s
+        speed = audio_s / max(1e-9, float(compute[end - 1]) - before_compute)
+        points.append((before_s + audio_s / 2, speed))
+    overall = float(ends[-1] / compute[-1])
+    told = (
+        f"On the whole one worker made {overall:.1f} seconds of speech a second. Across: speech "
+        "made so far."
+    )
+    up = charts.value_axis([0.0, *(y for _, y in points)], 1.0, "×")
+    across = charts.time_axis(float(ends[-1]))
+    svg = charts.line_chart(points, across, up, "Speed of a worker, times real time", told)
+    return f"<figure>{svg}<figcaption>{safe(told)}</figcaption></figure>"
+
+
+def making_section(facts: Facts) -> str:
+    """Engine, voices, licences, seed, times and versions."""
+    run = facts.run
+    voices = [at(run, "voice"), *(at(run, "cast") or {}).values()]
+    licences = "<br>".join(
+        f"{safe(text_at(v, 'name'))}: {safe(text_at(v, 'licence') or 'unknown')}"
+        for v in voices
+        if isinstance(v, dict)
+    )
+    engine = " ".join(text_at(run, "engine", n) for n in ("name", "version", "model")).strip()
+    precision = text_at(run, "engine", "identity", "precision")
+    times = " · ".join(
+        f"{name} {duration(seconds) if seconds >= 1 else f'{seconds:.2f} s'}"
+        for name, seconds in (at(run, "times_s") or {}).items()
+        if isinstance(seconds, int | float)
+    )
+    files = "<br>".join(
+        f"{safe(text_at(o, 'path'))} ({size(number_at(o, 'num_bytes'))}, "
+        f"SHA-256 <code>{safe(text_at(o, 'sha256')[:16])}…</code>)"
+        for o in (at(run, "outputs") or ())[:20]
+    )
+    rows = [
+        ("Files", files),
+        ("Book", safe(text_at(run, "source", "path"))),
+        ("Book SHA-256", f"<code>{safe(text_at(run, 'source', 'sha256'))}</code>"),
+        ("Engine", safe(f"{engine} in {precision}" if precision else engine)),
+        ("Voice", "<br>".join(_voice(v) for v in voices if isinstance(v, dict))),
+        ("Licences", licences),
+        ("Language", safe(facts.language)),
+        ("Seed", safe(text_at(run, "seed"))),
+        ("Executor", safe(text_at(run, "executor"))),
+        ("Times", safe(times)),
+        ("Began", safe(text_at(run, "started_at"))),
+        ("Ended", safe(text_at(run, "finished_at"))),
+        ("Command", f"<code>{safe(text_at(run, 'command'))}</code>"),
+    ]
+    versions = at(run, "versions") or {}
+    shown = " · ".join(f"{safe(name)} {safe(value)}" for name, value in versions.items())
+    return pairs(rows) + f"<details><summary>Versions</summary><p>{shown}</p></details>"
+
+
+def _voice(voice: dict[str, object]) -> str:
+    about = text_at(voice, "description")
+    return safe(text_at(voice, "name")) + (
+        f' <span class="more">{safe(about)}</span>' if about else ""
+    )

@@ -1,0 +1,146 @@
+"""An utterance that fails its check is tried again, and the best attempt is kept."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pocket_batch.audio.flac import decode_flac
+from pocket_batch.data import EngineSpec, Failure, Request, Voice
+from pocket_batch.engine.base import EngineError, Output
+from pocket_batch.engine.fake import FakeEngine
+from pocket_batch.rows import Scores
+from pocket_batch.settings import CheckSettings
+from pocket_batch.stages import repair
+from pocket_batch.stages.repair import CheckSpec, Repair
+from pocket_batch.stages.synthesize import Spoken, Synthesize
+
+VOICE = Voice("tone", "fake", "en", "CC0-1.0")
+LONG = "The tide came in, and nobody had asked it to."
+
+
+class QuieterEachTime(FakeEngine):
+    """A tone that is half as loud with each attempt; remembers what it was asked.
+
+    `broken:` in a text raises in its first attempt.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(EngineSpec("fake"))
+        self.asked: list[Request] = []
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
+        for request in requests:
+            self.asked.append(request)
+            if "broken:" in request.text and request.attempt == 0:
+                raise EngineError("It broke.")
+            (output,) = super().generate([request])
+            yield replace(output, audio=output.audio * np.float32(0.5**request.attempt))
+
+
+def loud_is_bad(limit_db: float) -> object:
+    def find(scores: Scores, *_: object) -> tuple[str, ...]:
+        return ("loud",) if scores.rms_db > limit_db else ()
+
+    return find
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, requests: list[Request], limit_db: float
+) -> tuple[list[Spoken | Failure], QuieterEachTime]:
+    monkeypatch.setattr(repair, "find_problems", loud_is_bad(limit_db))
+    monkeypatch.setattr(repair, "badness", lambda problems, scores: scores.rms_db)
+    engine = QuieterEachTime()
+    stage = Repair(Synthesize(engine), CheckSpec(CheckSettings(), "en"))
+    return list(stage.run(requests)), engine
+
+
+def request(text: str = LONG, key: str = "key", seed: int = 7) -> Request:
+    return Request(key, "001-0001", text, VOICE, seed)
+
+
+def test_a_good_utterance_is_spoken_once_and_has_its_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (spoken,), engine = run(monkeypatch, [request()], 0.0)
+    assert isinstance(spoken, Spoken)
+    assert spoken.checked is not None
+    assert (spoken.checked.num_attempts, spoken.checked.problems) == (1, ())
+    assert spoken.checked.scores["rms_db"] < 0
+    assert len(engine.asked) == 1
+
+
+def test_a_bad_one_gets_another_seed_and_is_kept_once_it_is_good(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (spoken,), engine = run(monkeypatch, [request()], -26.0)
+    assert isinstance(spoken, Spoken)
+    assert spoken.utterance.key == "key"
+    assert [r.attempt for r in engine.asked] == [0, 1]
+    assert engine.asked[0].seed != engine.asked[1].seed == spoken.utterance.seed
+    assert spoken.checked is not None
+    assert (spoken.checked.attempt, spoken.checked.num_attempts) == (1, 2)
+
+
+def test_then_it_is_calmer_then_in_two_parts_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    (spoken,), engine = run(monkeypatch, [request()], -99.0)
+    assert isinstance(spoken, Spoken)
+    assert [r.text for r in engine.asked[:3]] == [LONG] * 3
+    assert [r.calm for r in engine.asked[:3]] == [1.0, 1.0, repair.CALM]
+    assert " ".join(r.text for r in engine.asked[3:]) == LONG
+    assert len(engine.asked) == 5
+    assert spoken.checked is not None
+    assert spoken.checked.num_attempts == 4
+    assert spoken.checked.problems == ("loud",)
+    assert spoken.checked.is_split == spoken.is_joined
+
+
+def test_the_best_attempt_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one in two parts is the quietest here; both parts are in it, and what it says of itself
+    is true."""
+    (spoken,), _ = run(monkeypatch, [request()], -99.0)
+    assert isinstance(spoken, Spoken)
+    assert spoken.is_joined
+    pcm = decode_flac(spoken.flac)
+    assert len(pcm) == spoken.utterance.num_samples
+    assert len(spoken.flac) == spoken.utterance.num_bytes
+    assert len(pcm) / 24_000 > 0.06 * len(LONG) - 0.8
+
+
+def test_a_short_text_is_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, engine = run(monkeypatch, [request("Oh no, no.")], -99.0)
+    assert [r.text for r in engine.asked] == ["Oh no, no."] * 4
+
+
+def test_what_the_engine_fails_over_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    (spoken,), _ = run(monkeypatch, [request(f"broken: {LONG}")], 0.0)
+    assert isinstance(spoken, Spoken)
+    assert spoken.utterance.attempt == 1
+
+
+def test_each_of_many_gets_one_result_that_depends_on_it_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    requests = [request(f"{LONG} {'Again. ' * i}", f"key-{i}", i) for i in range(12)]
+    together, _ = run(monkeypatch, requests, -29.0)
+    alone = [run(monkeypatch, [one], -29.0)[0][0] for one in requests]
+    by_key = {r.utterance.key: r.flac for r in together if isinstance(r, Spoken)}
+    assert by_key == {r.utterance.key: r.flac for r in alone if isinstance(r, Spoken)}
+    assert len(together) == len(by_key) == 12
+
+
+def test_what_was_spoken_before_is_only_checked_if_it_is_good(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (first,), _ = run(monkeypatch, [request()], 0.0)
+    assert isinstance(first, Spoken)
+    again = replace(request(), spoken=first.flac)
+    (spoken,), engine = run(monkeypatch, [again], 0.0)
+    assert isinstance(spoken, Spoken)
+    assert spoken.flac == first.flac
+    assert engine.asked == []
+    (repaired,), engine = run(monkeypatch, [again], -26.0)
+    assert isinstance(repaired, Spoken)
+    assert [r.attempt for r in engine.asked] == [1]
+    assert repaired.flac != first.flac
