@@ -16,6 +16,7 @@ Normalizer = Literal["builtin", "nemo"]
 Dedupe = Literal["normalized", "exact", "keep"]  # what of equal texts is left out
 Listen = Literal["off", "sample", "all"]
 AudioKind = Literal["flac", "wav", "opus"]
+SubtitleKind = Literal["srt", "vtt", "ass"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,11 @@ class CheckSettings:
 
     `listen` says how much is heard by `asr_model` (of faster-whisper by name or folder, or `auto`):
     nothing, the share `sample_fraction`, or all of it. What the other settings bound is described
-    at `rows.Scores`; levels are dB of full scale. Those in MADs and `max_voice_distance_db` compare
-    an utterance with the others of its voice. Of what is heard, `max_unlike_words` may be other
-    words; a text of fewer than `short_words` is right with up to `max_edits` of any kind.
+    at `rows.Scores`; levels are dB of full scale. Those in MADs compare an utterance with the
+    others of its voice, 0 for not at all. Without a stop in the text `max_gap_s` counts half. Of
+    what is heard, the share `max_unlike_words` may be other words; a text of fewer than
+    `short_words` is right with up to `max_edits` of any kind. WER and likeness of the voice over a
+    book have levels that warn and that fail it.
     """
 
     listen: Listen = "off"
@@ -107,17 +110,16 @@ class CheckSettings:
     max_edge_silence_s: float = 1.5
     max_gap_s: float = 1.5
     max_silence_share: float = 0.6
-    max_click: float = 6.0
+    max_click: float = 6.5
     max_end_db: float = -20.0
-    max_level_jump_db: float = 12.0
+    max_level_jump_db: float = 11.0
     max_flatness: float = 0.3
     max_noise_s: float = 0.5
     min_voiced_share: float = 0.2
-    max_repetition: float = 0.85
+    max_repetition: float = 0.9
     rate_mads: float = 6.0
     level_mads: float = 6.0
-    min_level_db: float = 4.0
-    max_voice_distance_db: float = 5.0
+    voice_mads: float = 6.0
     max_unlike_words: float = 0.2
     max_edits: int = 1
     short_words: int = 4
@@ -150,12 +152,17 @@ class MasterSettings:
 
 @dataclass(frozen=True, slots=True)
 class WriteSettings:
-    """The kind of file and its encoding. A bit rate of None is what suits the format."""
+    """The kind of file and its encoding. A bit rate of None is what suits the format.
+
+    `subtitles` are written beside each audio file, `read_along` is an EPUB with the speech in it.
+    """
 
     format: FileFormat = "m4b"
     split_chapters: bool = False
     bitrate_kbps: int | None = None
     system_ffmpeg: bool = False
+    subtitles: tuple[SubtitleKind, ...] = ()
+    read_along: bool = False
 
 
 @dataclass(frozen=True, slots=True)

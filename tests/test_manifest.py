@@ -2,17 +2,20 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocket_batch.data import Dropped
+from pocket_batch.data import Book, Chapter, Dropped
 from pocket_batch.errors import InputError, OutputError
 from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
 
 ITEMS = [Dropped("a.xhtml:1", "note", "eins"), Dropped("b.xhtml:2", "index", "zwei\nDrei „vier“")]
+
+BOOK = Book("id", "Title", (Chapter(1, "„One“", ()), Chapter(2, "Two", ())), authors=("A", "B"))
 
 
 @pytest.fixture
@@ -25,6 +28,12 @@ def test_what_is_appended_is_read_back(manifest: Manifest[Dropped]) -> None:
         for item in ITEMS:
             manifest.append(item)
     assert list(manifest.read()) == ITEMS
+
+
+def test_a_line_holds_all_fields_of_what_is_appended(tmp_path: Path) -> None:
+    with Manifest(tmp_path / "books.jsonl", Book) as books:
+        books.append(BOOK)
+    assert json.loads(books.path.read_text()) == json.loads(json.dumps(asdict(BOOK)))
 
 
 def test_a_manifest_without_a_file_is_empty(manifest: Manifest[Dropped]) -> None:

@@ -8,6 +8,7 @@ examples:
   pocket-batch book.epub --voice me.wav       a voice from a recording
   pocket-batch book.epub --dry-run            how long it would take, and how much disk
   pocket-batch book.epub --format mp3 --split-chapters --loudness acx
+  pocket-batch book.epub --subtitles srt --read-along   also subtitles, and an EPUB that speaks
   pocket-batch book.epub --set segment.pauses.paragraph_ms=900
   pocket-batch book.epub --dialogue-voice fable --voice heart   quoted speech in another voice
   pocket-batch book.jsonl                     a script, see `pocket-batch script --help`
@@ -41,7 +42,7 @@ from pocket_batch.cli.running import (
 )
 from pocket_batch.cli.show import make_reporter
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import AudiobookPipeline, FileFormat, Listen, Loudness
+from pocket_batch.settings import AudiobookPipeline, FileFormat, Listen, Loudness, SubtitleKind
 
 _ALIASES = {"m4a": "m4b"}
 
@@ -63,6 +64,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         default=None,
         help="one file a chapter, numbered, in a folder with cover.jpg and a playlist",
+    )
+    out.add_argument(
+        "--subtitles",
+        action="append",
+        choices=get_args(SubtitleKind),
+        help="beside each audio file; may be given several times",
+    )
+    out.add_argument(
+        "--read-along",
+        action="store_true",
+        default=None,
+        help="also an EPUB with the speech in it, whose text is marked as it is read",
     )
     add_choice_arguments(out)
     out.add_argument("--target-lufs", type=float, metavar="LUFS", help="loudness (default: -23)")
@@ -144,6 +157,8 @@ def _overrides(args: argparse.Namespace) -> dict[str, Any]:
         "seed": args.seed,
         "write.format": args.format or _format_of(args.output),
         "write.split_chapters": args.split_chapters,
+        "write.subtitles": args.subtitles,
+        "write.read_along": args.read_along,
         "master.target_lufs": args.target_lufs,
         "master.loudness": args.loudness,
         "check.listen": args.check,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pocket_batch.jobs.deadline import Deadline
 
 
-HARD_STOP_S = 2.8  # `ray job stop` kills 3 s after SIGTERM
+HARD_STOP_S = 2.5  # `ray job stop` kills 3 s after SIGTERM
 
 
 def add_executor_arguments(group: "argparse._ArgumentGroup") -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pocket_batch.engine.base import make_engine
-from pocket_batch.errors import UsageError
+from pocket_batch.errors import StoppedError, UsageError
 from pocket_batch.executors.base import Plan
 from pocket_batch.executors.cores import (
     auto_workers,
@@ -21,18 +21,18 @@ from pocket_batch.executors.cores import (
     usable_cores,
 )
 from pocket_batch.executors.session import (
+    Daemons,
     SessionFolder,
     check_address,
     check_sockets,
-    daemons_of,
     environment,
-    has_ended,
     kept_sigterm,
     within,
 )
 
 OBJECT_STORE_BYTES = 100 * 2**20
 OBJECT_STORE_BYTES_PER_WORKER = 30 * 2**20  # results that the driver has not read yet
+START_S = 120.0
 ASK_S = 2.0
 GONE_S = 20.0  # well before Ray gives up, which takes a minute and ends this process
 QUIET = {  # read by Ray when it is imported or started
@@ -57,6 +57,7 @@ def private(plan: Plan) -> Iterator[tuple[int, Callable[[], bool]]]:
 
     Raises:
         UsageError: more workers are asked for than fit, or sockets have no place.
+        StoppedError: it was ended while it started.
     """
     cores = cores_per_worker(plan.spec.num_cores)
     num_workers = plan.num_workers
@@ -64,10 +65,12 @@ def private(plan: Plan) -> Iterator[tuple[int, Callable[[], bool]]]:
         num_workers = auto_workers(cores, make_engine(plan.spec.engine).memory_bytes)
     check_workers(num_workers, cores)
     store_bytes = max(OBJECT_STORE_BYTES, num_workers * OBJECT_STORE_BYTES_PER_WORKER)
-    folder = SessionFolder()
+    folder, daemons, is_over = SessionFolder(), Daemons(), threading.Event()
     try:
         check_sockets(folder.path)
-        _connect(
+        _start(
+            daemons,
+            is_over,
             {
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": str(folder.token),
@@ -81,11 +84,42 @@ def private(plan: Plan) -> Iterator[tuple[int, Callable[[], bool]]]:
             _temp_dir=str(folder.path),
             runtime_env={"env_vars": _threads(cores)},
         )
-        daemons = daemons_of(folder.path)
-        yield num_workers, lambda: any(map(has_ended, daemons))
+    except BaseException as error:
+        if not isinstance(error, StoppedError):  # else a thread still waits in there
+            _disconnect()
+        folder.close()
+        raise
+    try:
+        yield num_workers, daemons.have_ended
     finally:
         _disconnect(then=folder.kill)
+        is_over.set()
         folder.close()
+
+
+def _start(
+    daemons: Daemons,
+    is_over: threading.Event,
+    variables: Mapping[str, str | None],
+    **arguments: Any,
+) -> None:
+    """Start an instance of our own, in a thread: if it is ended meanwhile, Ray waits for a minute,
+    and then ends this process. The processes of Ray die with the thread that started them, so that
+    it stays until `is_over`.
+
+    Raises:
+        StoppedError: it was ended; Ray cannot be used in this process any more.
+    """
+    try:
+        with kept_sigterm():
+            within(
+                START_S, lambda: _connect(variables, **arguments), daemons.have_ended, is_over.wait
+            )
+    except TimeoutError as error:
+        raise StoppedError(
+            "Ray was ended while it started, or did not start. What is done is saved; run the same "
+            "command again."
+        ) from error
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ KILL_S = 2.0  # a killed process is gone sooner, unless it waits for a disk
 OLD_S = 3600.0
 CONNECT_TIMEOUT_S = 5.0
 TAKE_S = 0.05
+LOOK_S = 0.2
 MAX_PATH_BYTES = 107 - 64  # of a socket, less what Ray adds: /session_<time>_<pid>/sockets/...
 DAEMONS = ("gcs_server", "raylet")
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -101,27 +102,43 @@ def processes_of(folder: Path) -> list[int]:
     return found
 
 
-def daemons_of(folder: Path) -> list[int]:
-    """The two processes that an instance cannot do without, of those that write to its folder."""
-    return [pid for pid in processes_of(folder) if _name(pid) in DAEMONS]
+class Daemons:
+    """The two processes that an instance of ours cannot do without, from before it starts."""
+
+    def __init__(self) -> None:
+        self._others = _daemons()
+        self._pids: set[int] = set()
+
+    def have_ended(self) -> bool:
+        """Whether one of them is gone, or only waits for us to take notice."""
+        if len(self._pids) < len(DAEMONS):
+            self._pids |= _daemons() - self._others
+        return any(map(_has_ended, self._pids))
 
 
-def has_ended(pid: int) -> bool:
-    """Whether a process is gone, or only waits for its parent to take notice."""
+def _daemons() -> set[int]:
+    """Children of this process that go by these names."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name, _, parent = _stat(int(entry.name))
+            if name in DAEMONS and parent == os.getpid():
+                found.add(int(entry.name))
+    return found
+
+
+def _has_ended(pid: int) -> bool:
     try:
-        return _stat(pid).rpartition(")")[2].split()[0] == "Z"
+        return _stat(pid)[1] == "Z"
     except OSError:
         return True
 
 
-def _name(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        return _stat(pid).partition("(")[2].rpartition(")")[0]
-    return ""
-
-
-def _stat(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text()
+def _stat(pid: int) -> tuple[str, str, int]:
+    """Name, state and parent of a process."""
+    name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+    state, parent = rest.split()[:2]
+    return name, state, int(parent)
 
 
 def _writes_to(folder: Path, descriptors: Path) -> bool:
@@ -216,8 +233,14 @@ def check_address(address: str) -> None:
     socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()
 
 
-def within(timeout_s: float, action: Callable[[], None]) -> None:
-    """Run an action that cannot be interrupted, but not wait for it longer than that.
+def within(
+    timeout_s: float,
+    action: Callable[[], None],
+    is_vain: Callable[[], bool] = lambda: False,
+    then: Callable[[], object] = lambda: None,
+) -> None:
+    """Run an action that cannot be interrupted, but not wait for it longer than that, and only
+    while it is not in vain. Its thread runs `then` when it has ended.
 
     Raises:
         TimeoutError: it has not ended in time; it goes on in a thread of its own.
@@ -231,6 +254,11 @@ def within(timeout_s: float, action: Callable[[], None]) -> None:
         except Exception as error:
             logger.debug("joining a cluster failed", exc_info=True)
             outcome.set_exception(error)
+        then()
 
     threading.Thread(target=run, daemon=True).start()
-    outcome.result(timeout_s)
+    deadline = time.monotonic() + timeout_s
+    while not wait([outcome], LOOK_S).done:
+        if is_vain() or time.monotonic() > deadline:
+            raise TimeoutError
+    outcome.result()

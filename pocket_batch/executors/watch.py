@@ -9,6 +9,7 @@ from pocket_batch.executors.health import Vitals
 from pocket_batch.executors.workers import Worker
 
 LOOK_S = 5.0
+MAX_WORKERS = 250  # that are asked so often: each answer takes the driver half a millisecond
 
 
 class Watch:
@@ -25,7 +26,8 @@ class Watch:
     def look(self, workers: list[Worker]) -> None:
         """Ask those that are ready, and tell of those that do not answer."""
         now = time.monotonic()
-        if now - self._looked < LOOK_S:
+        interval_s = LOOK_S * max(1.0, len(workers) / MAX_WORKERS)
+        if now - self._looked < min(interval_s, max(LOOK_S, self._limits.silent_s / 3)):
             return
         self._looked = now
         for worker in workers:

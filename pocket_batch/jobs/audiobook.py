@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pocket_batch.errors import PartialRunError
 from pocket_batch.jobs import messages
+from pocket_batch.jobs.extras import check_targets, missing_kinds
+from pocket_batch.jobs.later import add_missing
 from pocket_batch.jobs.making import AudiobookJob as AudiobookJob
 from pocket_batch.jobs.making import Making, Prepared, recorded
 from pocket_batch.jobs.plan import check_stages, plan_audiobook, save_plan
@@ -19,6 +21,7 @@ from pocket_batch.jobs.record import (
     earlier_result,
     earlier_results,
     fingerprint,
+    lost_its_record,
     save_cover,
 )
 from pocket_batch.jobs.redone import (
@@ -59,7 +62,8 @@ def run_audiobook(
     prepared.record.times_s["plan"] = time.monotonic() - started
     work = prepared.work
     try:
-        with status_kept(work.path, "audiobook", reporter) as told:
+        title = prepared.plan.book.title
+        with status_kept(work.path, "audiobook", reporter, title=title) as told:
             Making(prepared, told, should_stop).make()
     finally:
         work.release()
@@ -86,9 +90,14 @@ def prepare(
     job = replace(job, replaces_own=job.replaces_own or bool(redone))
     may_replace = job.replaces_own or reading.is_script
     earlier = earlier_result(work, job.output, wanted, job.overwrite, may_replace)
+    check_targets(job.pipeline, job.output, earlier_results(work), job.overwrite)
     if earlier and earlier["status"] == "done" and not job.fresh:
-        _tell_done(job.output, earlier["problem"], reporter)
-        return None
+        kinds = missing_kinds(job.pipeline, job.output, earlier)
+        if not kinds or add_missing(
+            job, reading, redone, wanted, earlier, kinds, reporter, should_stop
+        ):
+            _tell_done(job.output, earlier["problem"], reporter)
+            return None
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
     check_voice(speaker, reporter)
@@ -103,6 +112,7 @@ def prepare(
         )
         record.choices = job.choices
         record.earlier = earlier_results(work)
+        record.is_writing = may_replace and lost_its_record(job.output, work)
         if job.fresh:
             work.clear()
         with recorded(record, work):

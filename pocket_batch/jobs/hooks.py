@@ -131,7 +131,7 @@ def _ended(words: list[str], folder: Path, said: IO[bytes]) -> int:
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """One would be followed without the summary."""
 
-    def redirect_request(self, *args: object) -> None:  # type: ignore[override]
+    def redirect_request(self, *args: object) -> None:
         """Never."""
 
 

@@ -12,6 +12,7 @@ from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError,
 from pocket_batch.executors.base import Executor, Limits, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
+from pocket_batch.jobs.extras import Extras, Speech, kinds_of, planned
 from pocket_batch.jobs.plan import AudiobookPlan
 from pocket_batch.jobs.preflight import check_space
 from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
@@ -148,7 +149,9 @@ class Making:
         self._record.write(self._work)
         with self._timed("write"):
             files = self._write(plan, joiner, mastered)
-        self._finish(plan, check, mastered, files, time.monotonic() - started)
+        elapsed_s = time.monotonic() - started
+        speech = Speech(plan.book, _narrators(plan), plan.script, joiner, mastered)
+        self._finish(plan, check, speech, files, elapsed_s)
 
     def _remembered(
         self, utterances: Iterable[Utterance | Failure]
@@ -212,7 +215,7 @@ class Making:
             self._job.output,
             self._job.pipeline,
             plan.book,
-            ", ".join(dict.fromkeys(voice.name for voice in plan.voices)),
+            ", ".join(_narrators(plan)),
             plan.script,
             joiner,
             usable_cores(),
@@ -227,7 +230,7 @@ class Making:
         self,
         plan: AudiobookPlan,
         check: Check,
-        mastered: list[Mastered],
+        speech: Speech,
         files: list[WrittenFile],
         elapsed_s: float,
     ) -> None:
@@ -248,15 +251,38 @@ class Making:
                 self._job.output, self._failures, plan.book, check, self._work
             )
         record.problem = record.problem or quality.problem
+        record.result = record.status
         record.write(self._work)
         messages.tell_result(self._reporter, files, elapsed_s)
+        self._make_extras(speech, files)
         messages.tell_work_folder(self._reporter, self._work.path)
         if check.suspects:
             messages.tell_suspects(self._reporter, len(check.suspects), self._work)
         tell_quality(self._reporter, quality)
-        report_run(self._work, mastered, files, self._reporter)
+        report_run(self._work, speech.mastered, files, self._reporter)
         if record.problem:
             raise PartialRunError(record.problem)
+
+    def _make_extras(self, speech: Speech, files: list[WrittenFile]) -> None:
+        """Make what was asked for beside the audiobook, and record it."""
+        job, record = self._job, self._record
+        kinds = kinds_of(job.pipeline.write)
+        if not kinds:
+            return
+        record.extras = planned(job.pipeline, job.output)
+        record.write(self._work)
+        maker = Extras(
+            job.source,
+            job.output,
+            self._work,
+            job.pipeline,
+            job.choices,
+            self._reporter,
+            self._should_stop,
+        )
+        with self._timed("extras"):
+            record.extras = maker.make(kinds, [file.path for file in files], lambda: speech)
+        record.write(self._work)
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
@@ -265,3 +291,7 @@ class Making:
             yield
         finally:
             self._record.times_s[name] = time.monotonic() - started
+
+
+def _narrators(plan: AudiobookPlan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(voice.name for voice in plan.voices))

@@ -5,6 +5,7 @@ import os
 import platform
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -50,9 +51,11 @@ class RunRecord:
     times_s: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     outputs: list[dict[str, Any]] = field(default_factory=list)
+    extras: list[dict[str, Any]] = field(default_factory=list)  # subtitles and the like
     executor: str = ""
     is_writing: bool = False  # the output may exist, unfinished
     problem: str = ""  # what a finished output lacks
+    result: str = ""  # the status of a finished output, whatever comes after it
     earlier: dict[str, Any] = field(default_factory=dict)  # results of other runs, see `_results`
 
     def write(self, work: WorkFolder) -> None:
@@ -77,7 +80,7 @@ class RunRecord:
             "finished_at": "" if self.status == "running" else _now(),
             "times_s": {name: round(seconds, 2) for name, seconds in self.times_s.items()},
             "counts": self.counts,
-            "outputs": self.outputs,
+            "outputs": [*self.outputs, *(e for e in self.extras if e.get("sha256"))],
             "results": self._results(),
         }
         text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
@@ -88,10 +91,11 @@ class RunRecord:
         results = dict(self.earlier)
         if self.outputs or self.is_writing:
             results[self.fingerprint] = {
-                "status": self.status if self.outputs else WRITING,
+                "status": (self.result or self.status) if self.outputs else WRITING,
                 "target": str(self.target.resolve()),
                 "problem": self.problem,
                 "outputs": self.outputs,
+                "extras": self.extras,
             }
         return results
 
@@ -109,6 +113,8 @@ def fingerprint(reading: Reading, pipeline: AudiobookPipeline, choices: Choices)
     for name in ("executor", "voice", "model", "precision", "sampling", "dialogue_voice", "cast"):
         del settings[name]  # what they lead to is in the reading
     del settings["normalize"]["lexicon"]
+    for name in ("subtitles", "read_along"):
+        del settings["write"][name]  # made beside the audiobook, at any time
     speaker = reading.speaker
     voice, engine = speaker.voice, speaker.engine
     cast = sorted((v.name, engine.voice_key(v)) for v in speaker.cast.values())
@@ -142,6 +148,49 @@ def describe_outputs(files: list[WrittenFile]) -> list[dict[str, Any]]:
     ]
 
 
+def describe_extra(path: Path, kind: str, audio_s: float = 0.0) -> dict[str, Any]:
+    """Likewise of a file that is made beside the audiobook."""
+    entry = {"kind": kind, "path": str(path.resolve()), "num_bytes": path.stat().st_size}
+    return entry | {"sha256": sha256_of_file(path), "audio_s": round(audio_s, 3)}
+
+
+def add_extras(
+    work: WorkFolder, wanted: str, extras: list[dict[str, Any]], asked: Mapping[str, Any]
+) -> None:
+    """Add to a finished result what was made beside it later; the folder must be held.
+
+    Args:
+        wanted: the fingerprint of the result, which must be the latest of the folder.
+        extras: entries of `describe_extra`, or with path and kind alone before they are made.
+        asked: the settings of `write` as they are now.
+
+    Raises:
+        OutputError: `run.json` cannot be written.
+    """
+    run = json.loads(work.file("run.json").read_text(encoding="utf-8"))
+    result = run["results"][wanted]
+    known = {str(extra["path"]): extra for extra in (*result.get("extras", ()), *extras)}
+    result["extras"] = list(known.values())
+    made = [extra for extra in result["extras"] if extra.get("sha256")]
+    run["outputs"] = [*result["outputs"], *made]
+    before = run["settings"]["write"]
+    kinds = dict.fromkeys([*before.get("subtitles", ()), *asked["subtitles"]])
+    is_read_along = before.get("read_along", False) or asked["read_along"]
+    run["settings"]["write"] = before | {"subtitles": list(kinds), "read_along": is_read_along}
+    text = json.dumps(run, ensure_ascii=False, indent=1) + "\n"
+    write_atomic(work.file("run.json"), text.encode("utf-8", "backslashreplace"))
+
+
+def latest_fingerprint(work: WorkFolder) -> str:
+    """Of the result that the manifests of a work folder belong to; empty if it was not finished."""
+    try:
+        run = json.loads(work.file("run.json").read_text(encoding="utf-8"))
+        latest = str(run["fingerprint"])
+        return latest if run["results"][latest]["status"] in ("done", "partial") else ""
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
 def earlier_result(
     work: WorkFolder, output: Path, wanted: str, overwrite: bool, replaces_own: bool = False
 ) -> dict[str, Any] | None:
@@ -150,7 +199,8 @@ def earlier_result(
     Args:
         wanted: the fingerprint of this run.
         overwrite: whatever is there may be replaced.
-        replaces_own: what this work folder made, and nobody changed since, may be replaced.
+        replaces_own: what this work folder made, and nobody changed since, may be replaced; also
+            when the record of it is torn.
 
     Returns:
         Its entry in `results`: `status` is `done`, or `partial` when some segments failed.
@@ -167,6 +217,8 @@ def earlier_result(
             return None  # a run that was stopped in the middle of these files: they are ours
         if replaces_own and any(_unchanged(r["outputs"], output) for r in results.values()):
             return None
+        if replaces_own and lost_its_record(output, work):
+            return None
         if output.exists() and not overwrite:
             raise OutputError(
                 f"{output} exists, and is not what this command would make (another book, voice "
@@ -175,14 +227,34 @@ def earlier_result(
     return None
 
 
+def lost_its_record(output: Path, work: WorkFolder) -> bool:
+    """Whether a record that a loss of power left torn is all that is missing of an output: it was
+    written after it, and nobody changed the output since."""
+    record = work.file("run.json")
+    if not record.is_file() or _read(record) is not None or not output.exists():
+        return False
+    files = [path for path in output.rglob("*") if path.is_file()] if output.is_dir() else [output]
+    return all(path.stat().st_mtime <= record.stat().st_mtime for path in files)
+
+
+def _read(record: Path) -> dict[str, Any] | None:
+    """The content of `run.json`, None when it is not JSON of this kind."""
+    try:
+        content = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
 def _unchanged(outputs: list[dict[str, Any]], target: Path) -> bool:
     """All recorded files are there as they were written, and belong to `target`."""
     paths = [Path(str(output.get("path"))) for output in outputs]
     mine = [p for p in paths if p == target.resolve() or target.resolve() in p.parents]
-    return bool(mine) and all(_is_as_written(Path(str(o.get("path"))), o) for o in outputs)
+    return bool(mine) and all(is_as_written(Path(str(o.get("path"))), o) for o in outputs)
 
 
-def _is_as_written(path: Path, output: dict[str, Any]) -> bool:
+def is_as_written(path: Path, output: Mapping[str, Any]) -> bool:
+    """Whether a file is there as an entry of `run.json` describes it."""
     return (
         path.is_file()
         and path.stat().st_size == output.get("num_bytes")

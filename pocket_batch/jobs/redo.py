@@ -112,7 +112,6 @@ def read_finished(work: WorkFolder, source: Path | None = None) -> Finished:
 
     Raises:
         InputError: the folder has no finished run, or its book is gone.
-        UsageError: its settings are those of another version.
     """
     try:
         run = json.loads(work.file("run.json").read_text(encoding="utf-8"))
@@ -137,7 +136,13 @@ def read_finished(work: WorkFolder, source: Path | None = None) -> Finished:
             f"{work.path}: its speech was not kept, so that all of it would be spoken again. Do "
             f"that with the command itself: {shlex.join(command)} --fresh"
         )
-    pipeline = load_pipeline(None, _with_whole_paths(settings, folder))
+    try:
+        pipeline = load_pipeline(None, _with_whole_paths(settings, folder))
+    except UsageError as error:
+        raise InputError(
+            f"{work.path}: it was made by another version of this program ({error}) Run its "
+            f"command first: {shlex.join(command)}"
+        ) from error
     here = replace(pipeline.executor, name="auto", address="")  # it is little work
     pipeline = replace(pipeline, executor=here)
     made = AudiobookJob(book, target, work.path, pipeline, choices, command=command)

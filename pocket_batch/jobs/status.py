@@ -34,6 +34,7 @@ class StatusFile:
         self._path = folder / STATUS_FILE
         self._written = 0.0
         self._warnings: deque[str] = deque(maxlen=MAX_WARNINGS)
+        self._workers: tuple[WorkerHealth, ...] = ()
         self._content: dict[str, Any] = {
             "kind": kind,
             "state": "running",
@@ -42,7 +43,6 @@ class StatusFile:
             "started_at": round(time.time(), 3),
             "title": "",
             "progress": None,
-            "workers": [],
             "inputs": {},
             **(facts or {}),
         }
@@ -73,9 +73,7 @@ class StatusFile:
 
     def health(self, workers: tuple[WorkerHealth, ...]) -> None:
         """Keep the newest."""
-        self._content["workers"] = [
-            {**asdict(worker), "x_realtime": worker.x_realtime} for worker in workers
-        ]
+        self._workers = workers
         self._now_and_then()
 
     def end(self, error: BaseException | None) -> None:
@@ -100,6 +98,7 @@ class StatusFile:
         content = self._content | {
             "updated_at": round(time.time(), 3),
             "warnings": list(self._warnings),
+            "workers": [{**asdict(each), "x_realtime": each.x_realtime} for each in self._workers],
         }
         text = json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n"
         with suppress(OutputError):

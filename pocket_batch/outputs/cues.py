@@ -3,7 +3,7 @@
 Times are samples, so they are as exact as the audio; a format rounds them once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -66,7 +66,7 @@ class Cue:
         return tuple(text_of(line) for line in self.lines)
 
 
-def text_of(units: Sequence[TimedUnit] | Sequence[Unit]) -> str:
+def text_of(units: Iterable[TimedUnit | Unit]) -> str:
     """Units as they stand in a line."""
     parts = (" " * (unit.has_space and i > 0) + unit.text for i, unit in enumerate(units))
     return "".join(parts)
@@ -78,9 +78,9 @@ def make_cues(lines: Sequence[SpokenLine], sampling_rate_hz: int) -> list[Cue]:
     A cue that would be too short to be read stays in the pause after it, as far as there is one.
     """
     cues = [cue for line in lines if line.end > line.begin for cue in _cues(line, sampling_rate_hz)]
-    ends = [cue.begin for cue in cues[1:]] + [max((line.end for line in lines), default=0)]
+    limits = [*(cue.begin for cue in cues[1:]), max((line.end for line in lines), default=0)]
     return [
-        _lengthened(cue, limit, sampling_rate_hz) for cue, limit in zip(cues, ends, strict=True)
+        _lengthened(cue, limit, sampling_rate_hz) for cue, limit in zip(cues, limits, strict=False)
     ]
 
 

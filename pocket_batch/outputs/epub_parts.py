@@ -13,8 +13,7 @@ from pocket_batch.sources.package import Item, Package, read_package
 from pocket_batch.sources.reading_order import with_spine
 from pocket_batch.sources.toc import Navigation, read_navigation
 
-OPF = "http://www.idpf.org/2007/opf"
-DC = "http://purl.org/dc/elements/1.1/"
+XML = "http://www.w3.org/XML/1998/namespace"
 _DC_NAMES = frozenset(
     "contributor coverage creator date description format identifier language publisher relation "
     "rights source subject title type".split()
@@ -67,8 +66,8 @@ def href(package_name: str, name: str) -> str:
 
 def facts_of(package: Package) -> list[Fact]:
     """The metadata, as EPUB 3 has it; without what is said of recorded speech."""
-    root = package.root
-    metadata = next((e for e in root.iter() if local_name(e) == "metadata"), None)
+    elements = package.root.iter() if package.root is not None else ()
+    metadata = next((e for e in elements if local_name(e) == "metadata"), None)
     if metadata is None:
         return []
     made = list(_facts(metadata, is_epub3(package)))
@@ -100,7 +99,7 @@ def _facts(metadata: Element, is_modern: bool) -> Iterator[Fact]:
 
 
 def _core(element: Element, name: str, new_id: str, is_modern: bool) -> Iterator[Fact]:
-    attributes = {k: v for k, v in element.attrib.items() if OPF not in k and ":" not in k[:5]}
+    attributes = {k: v for k, v in element.attrib.items() if _is_kept(k)}
     if is_modern:
         yield Fact(name, text_of(element), attributes)
         return
@@ -115,6 +114,11 @@ def _core(element: Element, name: str, new_id: str, is_modern: bool) -> Iterator
         refines = {"refines": f"#{attributes['id']}", "property": prop}
         if value:
             yield Fact("meta", value, refines | scheme)
+
+
+def _is_kept(key: str) -> bool:
+    """Whether EPUB 3 has an attribute of Dublin Core elements: not `opf:role`, not `xsi:type`."""
+    return key in ("id", "dir", f"{{{XML}}}lang")
 
 
 def cover_item(package: Package) -> Item | None:

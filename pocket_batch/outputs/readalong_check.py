@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from lxml import etree
@@ -149,8 +150,8 @@ class _Checker:
 
         if name not in self._lengths_ms:
             with self._archive.open(name) as file:
-                length_s = MP4(io.BytesIO(file.read())).info.length
-            self._lengths_ms[name] = round(length_s * 1000)
+                found: Any = MP4(io.BytesIO(file.read()))  # type: ignore[no-untyped-call]
+            self._lengths_ms[name] = round(found.info.length * 1000)
         return self._lengths_ms[name]
 
     def _resolve(self, base: str, href: str) -> str:

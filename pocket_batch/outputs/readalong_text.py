@@ -1,6 +1,6 @@
 """Finds the utterances of a book in its documents, and marks them there."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pocket_batch.data import Block, Chapter

@@ -43,7 +43,7 @@ def srt(cues: Sequence[Cue], sampling_rate_hz: int, title: str = "") -> str:
 
     Source: https://www.matroska.org/technical/subtitles.html (SRT)
     """
-    blocks = []
+    blocks: list[str] = []
     for begin_ms, end_ms, cue in _rounded(cues, sampling_rate_hz, 1000):
         time = f"{_clock(begin_ms, ',')} --> {_clock(end_ms, ',')}"
         text = "\n".join(_broken_up(line) for line in cue.texts)

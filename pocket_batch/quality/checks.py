@@ -21,6 +21,7 @@ from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
 
 EDGE_S = 0.02
+WITHOUT_STOP = 0.5  # of the longest gap, in a text that gives no reason for one
 # How much worse each is than nothing; an utterance's problems come in this order.
 WEIGHTS = {
     "no_eos": 10.0,
@@ -105,7 +106,7 @@ def find_problems(
     found = {"no_eos"} if finish_reason == "length" else set()
     if scores.rms_db < settings.min_rms_db:
         return in_order(found | {"too_quiet"})
-    found |= {*_by_levels(scores, settings), *_by_spectrum(scores, text, settings)}
+    found |= {*_by_levels(scores, text, settings), *_by_spectrum(scores, text, settings)}
     found |= {*_by_rate(scores, text, settings)}
     if scores.wer is not None:
         heard = scores.heard or ""
@@ -130,19 +131,24 @@ def as_heard(text: str) -> list[HeardWord]:
     return [HeardWord(word, 0.0, 0.0) for word in text.split()]
 
 
-def _by_levels(scores: Scores, settings: CheckSettings) -> Iterator[str]:
+def _by_levels(scores: Scores, text: str, settings: CheckSettings) -> Iterator[str]:
     if scores.clipped > settings.max_clipped:
         yield "clipped"
     if abs(scores.dc) > settings.max_dc:
         yield "dc_offset"
     if max(scores.leading_silence_s, scores.trailing_silence_s) > settings.max_edge_silence_s:
         yield "edge_silence"
-    if scores.longest_gap_s > settings.max_gap_s:
+    longest_s = settings.max_gap_s * (1.0 if _has_stop_inside(text) else WITHOUT_STOP)
+    if scores.longest_gap_s > longest_s:
         yield "internal_silence"
     if (scores.silence_share or 0.0) > settings.max_silence_share:
         yield "mostly_silence"
     if scores.end_db is not None and scores.end_db > settings.max_end_db:
         yield "cut_off"
+
+
+def _has_stop_inside(text: str) -> bool:
+    return any(mark in text.rstrip("\"'”’» .,;:!?…—–-") for mark in ",;:.!?…—–")
 
 
 def _by_spectrum(scores: Scores, text: str, settings: CheckSettings) -> Iterator[str]:

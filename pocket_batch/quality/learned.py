@@ -1,6 +1,6 @@
 """What is unlike most that the same voice says in a run, by median and MAD."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from pocket_batch.settings import CheckSettings
 
 Floats = NDArray[np.float64]
 MIN_ITEMS = 10  # fewer say little about a level or a timbre
+MIN_LEVEL_DB = 4.0  # nearer than these is no fault, however even a voice is
+MIN_SEMITONES = 4.0
+MIN_TIMBRE_DB = 1.0
 NUM_FITS = 3  # each without the outliers of the one before
 _VOWELS = frozenset("aeiouyàáâäæèéêëìíîïòóôöøœùúûüāēīōūåãõ")
 _STOPS = frozenset(",;:.!?—–…")
@@ -58,8 +61,7 @@ def _rates(items: Mapping[str, tuple[str, Scores]], settings: CheckSettings) -> 
         spread = _spread(off[is_usual])
         is_usual = np.abs(off - np.median(off)) <= 3 * spread
     reach = settings.rate_mads * max(spread, MIN_SPREAD)
-    is_off = np.abs(off - np.median(off)) > reach
-    return [key for key, is_one in zip(keys, is_off, strict=True) if is_one]
+    return _where(keys, np.abs(off - np.median(off)) > reach)
 
 
 def _lengths(text: str) -> tuple[float, ...]:
@@ -83,23 +85,37 @@ def _levels(items: Mapping[str, tuple[str, Scores]], settings: CheckSettings) ->
     if settings.level_mads <= 0 or len(levels) < MIN_ITEMS:
         return []
     values = np.array(list(levels.values()))
-    reach = max(settings.min_level_db, settings.level_mads * _spread(values))
-    is_off = np.abs(values - np.median(values)) > reach
-    return [key for key, is_one in zip(levels, is_off, strict=True) if is_one]
+    reach = max(MIN_LEVEL_DB, settings.level_mads * _spread(values))
+    return _where(levels, np.abs(values - np.median(values)) > reach)
 
 
 def _voices(items: Mapping[str, tuple[str, Scores]], settings: CheckSettings) -> list[str]:
-    """Of another timbre: the distance of mel levels to the median of all, RMS over the bands."""
-    timbres = {key: s.timbre for key, (_, s) in items.items() if s.timbre}
-    if settings.max_voice_distance_db <= 0 or len(timbres) < MIN_ITEMS:
+    """Of another pitch or timbre."""
+    if settings.voice_mads <= 0:
         return []
-    values = np.array(list(timbres.values()))  # (N, M)
-    distances = np.sqrt(np.mean(np.square(values - np.median(values, axis=0)), axis=1))  # (N,)
-    return [
-        key
-        for key, distance in zip(timbres, distances, strict=True)
-        if distance > settings.max_voice_distance_db
-    ]
+    pitches = {key: s.pitch_hz for key, (_, s) in items.items() if s.pitch_hz}
+    timbres = {key: s.timbre for key, (_, s) in items.items() if s.timbre}
+    found: list[str] = []
+    if len(pitches) >= MIN_ITEMS:
+        octaves = np.log2(np.array(list(pitches.values())))
+        off = np.abs(octaves - np.median(octaves)) * 12  # (N,) semitones
+        reach = max(MIN_SEMITONES, settings.voice_mads * _spread(octaves) * 12)
+        found += _where(pitches, off > reach)
+    if len(timbres) >= MIN_ITEMS:
+        off = _distances(np.array(list(timbres.values())))
+        found += _where(timbres, off - np.median(off) > settings.voice_mads * _spread(off))
+    return found
+
+
+def _distances(timbres: Floats) -> Floats:
+    """How far each is from the median of all, (N, M) -> (N,): RMS over the bands, each in MADs."""
+    off = timbres - np.median(timbres, axis=0)
+    spread = np.maximum(MIN_TIMBRE_DB, MAD_SCALE * np.median(np.abs(off), axis=0))
+    return np.asarray(np.sqrt(np.mean(np.square(off / spread), axis=1)))
+
+
+def _where(keys: Iterable[str], is_off: NDArray[np.bool_]) -> list[str]:
+    return [key for key, is_one in zip(keys, is_off, strict=True) if is_one]
 
 
 def _spread(values: Sequence[float] | Floats) -> float:

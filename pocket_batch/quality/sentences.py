@@ -31,8 +31,8 @@ _SENTENCES = {
     "click": "There is a click.",
     "level_jump": "The level changes by {level_jump_db:.0f} dB inside.",
     "clipped": "The signal is clipped.",
-    "rate_outlier": "Read much faster or slower than this voice reads ({letters_per_s:.1f} letters a "
-    "second).",
+    "rate_outlier": "Read much faster or slower than this voice reads "
+    "({letters_per_s:.1f} letters a second).",
     "level_outlier": "Louder or quieter than this voice is ({speech_db:.0f} dB).",
     "edge_silence": "It begins or ends with a long silence.",
     "dc_offset": "The signal has an offset of {dc:.3f}.",

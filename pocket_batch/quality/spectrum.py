@@ -16,6 +16,7 @@ ENOUGH_HZ = 11_025  # a sampling rate that holds them; more would only take long
 FLOOR = 1e-8  # of power: -80 dB of full scale
 FLAT = 0.2  # more than nearly all sounds of speech
 SHORTEST_REPEAT_S, LONGEST_REPEAT_S = 0.2, 1.2
+JUMP_FRAMES = 25
 MIN_VARIANCE = 10.0  # of levels in dB: a steady sound is like itself without being repeated
 SPEECH_BELOW_PEAK_DB = 35.0  # frames within this of the loudest are speech
 
@@ -45,7 +46,8 @@ def frames_of(samples: Floats, rate_hz: int) -> Frames:
     """Cut samples of shape (S,), full scale 1.0, into frames every HOP_S seconds."""
     step = max(1, rate_hz // ENOUGH_HZ)
     whole = len(samples) // step * step
-    samples = sum(samples[i:whole:step] for i in range(step)) / np.float32(step)
+    parts = [samples[start:whole:step] for start in range(step)]
+    samples = np.asarray(np.sum(parts, axis=0) / step, np.float32)
     rate_hz //= step
     size = 1 << int(np.ceil(np.log2(0.04 * rate_hz)))  # pitch down to 60 Hz fits in twice
     hop = round(HOP_S * rate_hz)
@@ -103,14 +105,20 @@ def timbre(frames: Frames) -> tuple[float, ...]:
 
 
 def level_jump(frames: Frames) -> float:
-    """The greatest change of the level of speech from the half second before to that after, dB."""
+    """The greatest lasting change of the level of speech, dB.
+
+    The mean of two measures, as each errs elsewhere: the loud frames of half a second before and
+    after a place, and those of all that is before and after it.
+    """
     levels = frames.level_db[frames.is_speech]
-    width = 25
-    if len(levels) < 2 * width:
+    if len(levels) < 2 * JUMP_FRAMES:
         return 0.0
-    windows = np.lib.stride_tricks.sliding_window_view(levels, width)
+    windows = np.lib.stride_tricks.sliding_window_view(levels, JUMP_FRAMES)
     loud = np.quantile(windows, 0.8, axis=1)
-    return float(np.abs(loud[width:] - loud[:-width]).max(initial=0.0))
+    near = float(np.abs(loud[JUMP_FRAMES:] - loud[:-JUMP_FRAMES]).max(initial=0.0))
+    places = range(JUMP_FRAMES, len(levels) - JUMP_FRAMES + 1, 4)
+    before = (np.quantile(levels[:at], 0.9) - np.quantile(levels[at:], 0.9) for at in places)
+    return (near + max(abs(float(change)) for change in before)) / 2
 
 
 def click(samples: Floats, rate_hz: int) -> float:
@@ -118,11 +126,9 @@ def click(samples: Floats, rate_hz: int) -> float:
 
     An edge is a second difference. What comes before and after the samples is silence.
     """
-    edges = np.abs(np.diff(np.pad(samples, 2), 2))  # (S + 2,)
     size = max(1, rate_hz // 1000)
-    num_frames = len(edges) // size
-    if num_frames < 3:
-        return 0.0
+    edges = np.abs(np.diff(np.pad(samples, (2, 2 + 2 * size)), 2))
+    num_frames = len(edges) // size  # what is left over is silence
     sharpest = edges[: num_frames * size].reshape(num_frames, size).max(axis=1)  # (F,)
     padded = np.pad(sharpest, 20)
     around = np.lib.stride_tricks.sliding_window_view(padded, 19).max(axis=1)

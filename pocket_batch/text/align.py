@@ -28,7 +28,11 @@ _WORD = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?…。！？;:]|\n")
 _OPENING = frozenset("([{«‹“‘„‚¿¡「『（〈《【—–")
+# French sets spaces: "Là ? « Oui »" -> " ?", "« ", " »"
+_CLOSES_APART = re.compile(r"(?:[\s\u202f][?!;:»…]+(?!\w))+")
+_OPENS_APART = re.compile(r"(?<!\S)[«—–][\s\u202f]\Z")
 _ANCHOR_WORDS = (8, 4, 2, 1)  # lengths of the unique stretches that are looked for
+_MAX_UNLIKE = 60  # words in a row that nothing is alike in: they are of another text
 _MAX_CELLS = 60_000  # of a comparison word by word
 
 
@@ -163,7 +167,8 @@ def owners(
         if is_inside and not gap:
             gap = [said[j][1]]
         is_extra = max_extra is not None and next_i - i - 1 > max_extra + 4 * num_unmatched
-        if gap and not is_extra:
+        is_other = min(num_unmatched, next_i - i - 1) > _MAX_UNLIKE
+        if gap and not is_extra and not is_other:
             found[i + 1 : next_i] = _shared_out(written, words[max(i, 0) : next_i], i >= 0, gap)
     return found
 
@@ -227,7 +232,8 @@ def _before(text: str, begin: int, limit: int) -> int:
     """The start of the marks that stand right before a word."""
     while begin > limit and not text[begin - 1].isspace():
         begin -= 1
-    return begin
+    apart = _OPENS_APART.search(text, max(limit, begin - 2), begin)
+    return apart.start() if apart else begin
 
 
 def _after(text: str, end: int, limit: int) -> int:
@@ -237,4 +243,5 @@ def _after(text: str, end: int, limit: int) -> int:
         if text[end] in _OPENING and not any(c.isspace() for c in rest):
             break
         end += 1
-    return end
+    apart = _CLOSES_APART.match(text, end, limit)
+    return apart.end() if apart else end

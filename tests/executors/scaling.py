@@ -1,4 +1,4 @@
-"""How the work spreads over workers, and what it costs the driver: `python tests/executors/scaling.py`.
+"""How work spreads over workers, and what the driver costs: `python tests/executors/scaling.py`.
 
 Workers sleep instead of computing, so that eight of them fit on two cores; all else is as in a run:
 Ray, the pool, FLAC files, the manifest, `status.json`. The first seconds, while workers start, do
@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pocket_batch.data import EngineSpec, Request, Utterance, Voice
 from pocket_batch.executors.base import Plan, WorkerEvent, WorkerSpec, make_executor
@@ -183,7 +182,8 @@ MEASURES: dict[str, Callable[[str, int, argparse.Namespace], Measured]] = {
 
 def rows_of_table(kind: str, runs: list[Measured]) -> Iterator[str]:
     """One row for each number of workers, with medians."""
-    alone = statistics.median(r.segments_per_s for r in runs if r.num_workers == 1)
+    fewest = min(r.num_workers for r in runs)
+    alone = statistics.median(r.segments_per_s for r in runs if r.num_workers == fewest) / fewest
     for num_workers in sorted({r.num_workers for r in runs}):
         same = [r for r in runs if r.num_workers == num_workers]
         rates = sorted(r.segments_per_s for r in same)
@@ -201,8 +201,8 @@ def main() -> None:
     """Measure, and print a table in Markdown."""
     options = read_options()
     runs: dict[str, list[Measured]] = {kind: [] for kind in options.kinds}
-    profile = cProfile.Profile() if options.profile else nullcontext()
-    with started_cluster(num_cpus=max(options.workers)) as cluster, profile:
+    profile = cProfile.Profile()
+    with started_cluster(num_cpus=max(options.workers)) as cluster, profile if options.profile else nullcontext():
         for _ in range(options.repeats):
             for num_workers in options.workers:
                 for kind, found in runs.items():
@@ -231,9 +231,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="+", default=list(MEASURES), choices=list(MEASURES))
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4, 8])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--segments", type=int, default=400, help="for each worker")
-    parser.add_argument("--segment-ms", type=float, default=36.0, help="that a worker sleeps")
-    parser.add_argument("--rows", type=int, default=100, help="of a unit")
+    parser.add_argument("--segments", type=int, default=100, help="for each worker")
+    parser.add_argument("--segment-ms", type=float, default=190.0, help="that a worker sleeps")
+    parser.add_argument("--rows", type=int, default=4, help="of a unit")
     parser.add_argument("--profile", action="store_true", help="where the driver spends its time")
     return parser.parse_args()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pocket_batch.data import EngineSpec, Failure, Request, Utterance, Voice
+from pocket_batch.data import EngineSpec, Request, Utterance, Voice
 from pocket_batch.errors import StoppedError, UsageError
 from pocket_batch.executors import pool
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec, make_executor
@@ -191,29 +191,22 @@ def test_when_all_machines_leave_all_that_was_spoken_is_kept(machines: Any, tmp_
     requests = make_requests(150, SLOW)
     spec = WorkerSpec(EngineSpec("fake"), (SLOW,), 1)
     plan = Plan(spec, address=machines.address, start_timeout_s=START_S)
-    kept = []
-    with pytest.raises(StoppedError, match="All workers were lost"):
-        for item in speak(
-            requests, {}, lambda: make_executor("ray", plan), work, lambda: False, lambda event: None
-        ):
-            assert isinstance(item, Utterance)
+    kept: list[str] = []
+
+    def speak_on(voice: Voice, done: dict[str, Utterance], name: str, plan: Plan) -> None:
+        wanted = [replace(request, voice=voice) for request in requests]
+        executor = make_executor(name, plan)
+        for item in speak(wanted, done, lambda: executor, work, lambda: False, lambda event: None):
+            assert isinstance(item, Utterance), item
             kept.append(item.key)
             if len(kept) == 10:
                 machines.lose_all()
+
+    with pytest.raises(StoppedError, match="All workers were lost"):
+        speak_on(SLOW, {}, "ray", plan)
     done = finished(work, requests)
     assert sorted(done) == sorted(kept)
-    quick = Plan(replace(spec, voices=(TONE,)))
-    spoken = list(
-        speak(
-            [replace(request, voice=TONE) for request in requests],
-            done,
-            lambda: make_executor("local", quick),
-            work,
-            lambda: False,
-            lambda event: None,
-        )
-    )
-    assert not any(isinstance(item, Failure) for item in spoken)
+    speak_on(TONE, done, "local", Plan(replace(spec, voices=(TONE,))))
     assert {path.stem: path.read_bytes() for path in work.path.glob("audio/*/*")} == run(
         "requests", 150, tmp_path
     ).made

@@ -98,6 +98,9 @@ class UnitCluster:
     def call_vitals(self, worker: Any) -> Any:
         return f"look {worker}"
 
+    def is_lost(self) -> bool:
+        return False
+
     def is_node_alive(self, node: str) -> bool:
         return node not in self.dead_nodes
 

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
-from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec
+from pocket_batch.executors.base import Limits, Plan, Spoken, WorkerEvent, WorkerSpec
 from pocket_batch.executors.cluster import Reply
+from pocket_batch.executors.health import Vitals
 from pocket_batch.executors.pool import Pool
 from pocket_batch.executors.queue import Feed, Item, RetryQueue
 from pocket_batch.stages.synthesize import Synthesize
@@ -349,3 +350,118 @@ def test_whatever_happens_every_text_gives_one_result_and_only_bad_ones_fail(
     for n, text in enumerate(texts):
         if text.startswith(("crash", "hang")):
             assert done.cluster.deaths.count({f"key-{n}"}) >= 2 or not feed.is_shared
+
+
+def make_pool(
+    cluster: SimulatedCluster, texts: list[str], num_workers: int, limits: Limits
+) -> tuple[Pool, list[WorkerEvent]]:
+    events: list[WorkerEvent] = []
+    plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 1), limits=limits)
+    requests = [Request(f"key-{i}", f"segment-{i}", text, VOICE, i) for i, text in enumerate(texts)]
+    return Pool(cluster, RetryQueue(requests, 120.0), plan, num_workers, events.append), events
+
+
+def test_near_the_deadline_nothing_is_started_and_all_that_is_in_work_is_returned() -> None:
+    calls: list[float] = []
+
+    def is_late(seconds: float) -> bool:
+        calls.append(seconds)
+        return len(calls) > 10
+
+    cluster = SimulatedCluster()
+    pool, _ = make_pool(cluster, ["word"] * 500, 2, Limits(is_late=is_late))
+    results = list(pool.run(lambda: False))
+    assert len(results) == sum(cluster.call_sizes)
+    assert 10 <= len(results) < 500
+    assert all(isinstance(result, Spoken) for result in results)
+
+
+def test_a_deadline_that_is_past_starts_nothing_at_all() -> None:
+    cluster = SimulatedCluster()
+    pool, _ = make_pool(cluster, ["word"] * 50, 2, Limits(is_late=lambda seconds: True))
+    assert list(pool.run(lambda: False)) == []
+    assert cluster.call_sizes == []
+
+
+def test_room_that_comes_later_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pocket_batch.executors.pool.GROW_S", 0.0)
+
+    class Growing(SimulatedCluster):
+        def call_speak(self, worker: int, items: list[Item]) -> int:
+            self.room = 3
+            return super().call_speak(worker, items)
+
+    cluster = Growing(room=1)
+    pool, events = make_pool(cluster, ["word"] * 300, 1, Limits())
+    assert len(list(pool.run(lambda: False))) == 300
+    assert cluster.num_workers == 3
+    assert max(event.num_workers for event in events) == 3
+
+
+def test_no_more_workers_than_asked_for_start_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pocket_batch.executors.pool.GROW_S", 0.0)
+    cluster = SimulatedCluster(room=1)
+    pool, _ = make_pool(cluster, ["word"] * 200, 1, Limits())
+    pool._plan = replace(pool._plan, num_workers=2)
+    cluster.room = 99
+    assert len(list(pool.run(lambda: False))) == 200
+    assert cluster.num_workers == 2
+
+
+@pytest.mark.parametrize("num_workers", [1, 3])
+def test_a_worker_that_leaks_gets_a_new_process_after_its_work_and_nothing_is_lost(
+    num_workers: int,
+) -> None:
+    cluster = SimulatedCluster()
+    pool, events = make_pool(cluster, ["word"] * 200, num_workers, Limits())
+    results = []
+    for result in pool.run(lambda: False):
+        results.append(result)
+        if len(results) == 20:
+            pool._workers[0].is_recycling = True
+    assert sorted(r.utterance.key for r in results if isinstance(r, Spoken)) == sorted(
+        f"key-{n}" for n in range(200)
+    )
+    assert [event.kind for event in events].count("recycled") == 1
+    assert "crashed" not in [event.kind for event in events]
+    assert pool._workers[0].history.num_recycled == 1
+    assert cluster.deaths == [set()]
+
+
+def test_the_health_of_all_workers_comes_while_they_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pocket_batch.executors.pool.WORKING_S", 0.0)
+    monkeypatch.setattr("pocket_batch.executors.watch.LOOK_S", 0.0)
+
+    class Answering(SimulatedCluster):
+        def wait(self, calls: list[Any], timeout_s: float) -> list[tuple[Any, Reply]]:
+            looks = [call for call in calls if call < 0]
+            vitals = [(c, Reply(Vitals("node", 100 - c, 50_000_000, 1.0))) for c in looks]
+            return super().wait(calls, timeout_s) + vitals
+
+    pool, events = make_pool(Answering(), ["word"] * 100, 2, Limits())
+    assert len(list(pool.run(lambda: False))) == 100
+    health = [event.health for event in events if event.kind == "working"][-1]
+    assert [worker.number for worker in health] == [1, 2]
+    assert {worker.pid for worker in health} == {101, 102}
+    assert sum(worker.num_items for worker in health) > 50
+    assert all(not event.health for event in events if event.kind != "working")
+
+
+def test_a_deadline_ends_work_in_this_process_too() -> None:
+    from pocket_batch.executors.local import LocalExecutor
+
+    requests = [Request(f"key-{i}", f"s-{i}", "word", VOICE, i) for i in range(100)]
+    asked: list[float] = []
+
+    def is_late(seconds: float) -> bool:
+        asked.append(seconds)
+        return len(asked) > 5
+
+    def results(limits: Limits) -> int:
+        plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 1), limits=limits)
+        return len(list(LocalExecutor(plan).run(requests, lambda: False, lambda event: None)))
+
+    assert 1 <= results(Limits(is_late=is_late)) <= 6
+    assert asked[-1] > 0
+    assert results(Limits(is_late=lambda seconds: True)) == 0
+    assert results(Limits()) == 100

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import soxr
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from pocket_batch.audio.pcm import to_int16
 from pocket_batch.data import EngineSpec, Request, Voice
-from pocket_batch.engine.base import make_engine
+from pocket_batch.engine.base import Engine, make_engine
 from pocket_batch.quality.alignment import WordTime, align
 from pocket_batch.quality.asr import Transcriber
 
@@ -22,6 +23,8 @@ VOICES = {
     "heart": Voice("heart", "hibari", "en-US", "Apache-2.0", parameters={"hibari_voice": "heart"}),
     "joe": Voice("joe", "piper", "en-US", "CC0-1.0"),
 }
+NEED_EARS = ("word_cut", "word_doubled", "words_swapped", "tail_cut")  # found by what is heard
+KINDS = (*NEED_EARS, "noise", "silence", "click", "level_jump", "level_off", "wrong_voice")
 FADE_S = 0.005  # where audio is cut, so that the cut itself is no click
 
 
@@ -44,14 +47,15 @@ def speak(texts: Sequence[str], voice: str) -> list[Clip]:
 
 
 @cache
-def _engine(voice: str):  # type: ignore[no-untyped-def]
+def _engine(voice: str) -> Engine:
     return make_engine(EngineSpec(VOICES[voice].engine))
 
 
 class Planter:
     """Makes one faulty clip of a good one; what chance decides depends on the text alone."""
 
-    def __init__(self, voice: str, listener: Transcriber) -> None:
+    def __init__(self, voice: str, listener: Transcriber | None = None) -> None:
+        """`listener` finds where to cut; only the kinds of NEED_EARS want one."""
         self._voice = voice
         self._listener = listener
 
@@ -137,6 +141,13 @@ class Planter:
         gains[slice(at, None) if chance.random() < 0.5 else slice(at)] = gain
         return np.rint(clip.pcm * gains).astype(np.int16)
 
+    def _level_off(self, clip: Clip, chance: random.Random) -> Pcm:
+        """All of it is 5 to 12 dB quieter or, as far as full scale lets it, louder."""
+        gain_db = chance.uniform(5, 12)
+        room_db = 20 * np.log10(32_767 / np.abs(clip.pcm.astype(np.int32)).max())
+        sign = 1 if room_db >= gain_db and chance.random() < 0.5 else -1
+        return np.rint(clip.pcm * 10 ** (sign * gain_db / 20)).astype(np.int16)
+
     def _wrong_voice(self, clip: Clip, chance: random.Random) -> Pcm:
         """The same words by another speaker, as loud."""
         other = "joe" if self._voice == "heart" else "heart"
@@ -149,6 +160,7 @@ class Planter:
         return clip.pcm
 
     def _times(self, clip: Clip) -> Sequence[WordTime]:
+        assert self._listener is not None
         heard = self._listener.words(clip.pcm, clip.rate_hz, "en")
         return align(clip.text, heard, "en").word_times
 
@@ -165,11 +177,6 @@ class Planter:
         return begin, begin + size // 2
 
 
-KINDS = tuple(name[1:] for name in (
-    "_word_cut _word_doubled _words_swapped _tail_cut _noise _silence _click _level_jump "
-    "_wrong_voice").split())
-
-
 def _content_word(words: Sequence[str], chance: random.Random) -> int:
     """The place of a word of four letters or more that is not the last."""
     long = [i for i, word in enumerate(words[:-1]) if sum(map(str.isalpha, word)) >= 4]
@@ -182,7 +189,8 @@ def _quiet(clip: Clip, at_s: float) -> int:
     first = max(0, round((at_s - 0.04) * clip.rate_hz))
     starts = range(first, min(len(clip.pcm) - size, first + round(0.08 * clip.rate_hz)), size)
     return min(
-        starts, key=lambda at: float(np.square(clip.pcm[at : at + size], dtype=np.float64).sum()),
+        starts,
+        key=lambda at: float(np.square(clip.pcm[at : at + size], dtype=np.float64).sum()),
         default=len(clip.pcm),
     )
 
@@ -192,7 +200,7 @@ def _joined(clip: Clip, parts: Sequence[tuple[int, int]]) -> Pcm:
     size = round(FADE_S * clip.rate_hz)
     ramp = np.linspace(0, 1, size)
     pieces = [clip.pcm[begin:end].astype(np.float64) for begin, end in parts]
-    for before, after in zip(pieces, pieces[1:], strict=False):
+    for before, after in pairwise(pieces):
         if len(before) >= size and len(after) >= size:
             before[-size:] *= ramp[::-1]
             after[:size] *= ramp

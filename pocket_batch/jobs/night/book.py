@@ -14,20 +14,18 @@ from pocket_batch.errors import OutputError, PartialRunError, PocketBatchError, 
 from pocket_batch.executors.base import Limits, Spoken
 from pocket_batch.jobs.audiobook import prepare
 from pocket_batch.jobs.making import AudiobookJob, Making, Prepared, recorded
+from pocket_batch.jobs.night.dry import for_a_job, planned_only
 from pocket_batch.jobs.night.job import NightJob
 from pocket_batch.jobs.night.naming import output_of
 from pocket_batch.jobs.night.summary import Line
-from pocket_batch.jobs.plan import LETTERS_PER_S, check_stages, plan_audiobook
-from pocket_batch.jobs.preflight import check_output
-from pocket_batch.jobs.reading import Reading, open_reading
+from pocket_batch.jobs.plan import LETTERS_PER_S, check_stages
+from pocket_batch.jobs.reading import open_reading
 from pocket_batch.jobs.record import (
     RunRecord,
-    earlier_result,
     earlier_results,
     earlier_source,
-    fingerprint,
 )
-from pocket_batch.jobs.speak import Spoke, check_spec, finished, remove_damaged, with_audio
+from pocket_batch.jobs.speak import Spoke, finished, remove_damaged, with_audio
 from pocket_batch.jobs.watchers import Held
 from pocket_batch.manifest import Manifest
 from pocket_batch.settings import AudiobookPipeline
@@ -125,14 +123,14 @@ class NightBook:
         self._is_dry = is_dry
         try:
             if is_dry:
-                self._prepared = _planned(job, reading)
+                self._prepared = planned_only(job, reading)
             else:
                 self._prepared = prepare(job, reading, self.notes, should_stop)
         except PartialRunError:
             self._describe(_outputs(work, output))
             raise
         except PocketBatchError as error:
-            raise _for_a_job(error) from error
+            raise for_a_job(error) from error
         if self._prepared is None:
             self._describe(_outputs(work, output))
             return False
@@ -272,45 +270,6 @@ class NightBook:
         if self._spoke is not None:
             self._spoke.__exit__(None, None, None)
             self._spoke = None
-
-
-def _planned(job: AudiobookJob, reading: Reading) -> Prepared | None:
-    """Likewise for a dry run, which writes nothing; None when the output is there.
-
-    Raises:
-        PocketBatchError: whatever would stand in the way.
-    """
-    speaker, work = reading.speaker, WorkFolder(job.work)
-    wanted = fingerprint(reading, job.pipeline, job.choices)
-    earlier = earlier_result(work, job.output, wanted, job.overwrite, job.replaces_own)
-    if earlier and earlier["status"] == "done":
-        if earlier["problem"]:
-            raise PartialRunError(earlier["problem"])
-        return None
-    check_output(job.output, job.work, job.pipeline.write.split_chapters)
-    speaker.engine.check(speaker.voices)
-    plan = plan_audiobook(job.source, reading, job.pipeline)
-    command = list(job.command)
-    record = RunRecord(wanted, job.source, plan.book.id, job.pipeline, speaker, command, job.output)
-    spec = check_spec(job.pipeline, speaker.engine, speaker.language)
-    return Prepared(job, replace(plan, segments=()), speaker.engine, spec, work, record)
-
-
-_ADVICE = {  # of a command for one book -> of a job
-    "Give --overwrite to replace it, or another name with -o.": "Remove it, or change `output`.",
-    "Wait for it, or choose another with --work.": "Its turn comes with the next run.",
-    "Give another name with -o.": "Change `output`.",
-    "Choose another place with -o.": "Change `output`.",
-    "Choose another place with --work.": "Change `output`.",
-}
-
-
-def _for_a_job(error: PocketBatchError) -> PocketBatchError:
-    """The same error with advice that fits."""
-    text = str(error)
-    for before, after in _ADVICE.items():
-        text = text.replace(before, after)
-    return type(error)(text)
 
 
 def _outputs(work: Path, output: Path) -> list[dict[str, Any]]:

@@ -2,47 +2,37 @@
 
 import resource
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
 from pocket_batch.errors import (
-    LockedError,
     NoSpaceError,
-    OutputError,
     PartialRunError,
     PocketBatchError,
     StoppedError,
-    writing,
 )
 from pocket_batch.executors.base import Limits
-from pocket_batch.executors.cores import usable_cores
-from pocket_batch.job_settings import MetricsSettings
 from pocket_batch.jobs.dataset.run import dry_run
 from pocket_batch.jobs.deadline import Deadline
 from pocket_batch.jobs.hooks import call_hook, check_hook
-from pocket_batch.jobs.log_file import LogFile, log_kept
+from pocket_batch.jobs.log_file import LogFile
 from pocket_batch.jobs.night.book import BookBug, NightBook
+from pocket_batch.jobs.night.held import held, watched
 from pocket_batch.jobs.night.inputs import SETTLE_S, Inputs
 from pocket_batch.jobs.night.job import NightJob
 from pocket_batch.jobs.night.sets import run_set, set_of
 from pocket_batch.jobs.night.space import warn_of_space
 from pocket_batch.jobs.night.speaking import Speaking
 from pocket_batch.jobs.night.summary import SUMMARY, Line, Summary
-from pocket_batch.jobs.plan import WRITE_X_REALTIME
+from pocket_batch.jobs.night.telling import facts, plan_of, tell_deadline, tell_plan
 from pocket_batch.jobs.progress import Reporter
-from pocket_batch.jobs.status import status_kept
 from pocket_batch.jobs.watchers import Several, Warnings
-from pocket_batch.jobs.words import duration, plural
-from pocket_batch.lock import Lock
 from pocket_batch.settings import AudiobookPipeline
 
 MIN_OPEN_FILES = 65_536
-
-if TYPE_CHECKING:
-    from pocket_batch.jobs.metrics import Metrics
 
 Stop = Callable[[], bool]
 
@@ -75,7 +65,7 @@ def run_night(night: Night, reporter: Reporter, should_stop: Stop) -> Summary:
     if night.dry_run:
         return _Run(night, reporter, should_stop).plan_only()
     warnings = Warnings(passed_over=("input_done", "book_warning"))  # their lines have them
-    with _held(night), _watched(night, Several(reporter, warnings)) as (told, log):
+    with held(night), watched(night, Several(reporter, warnings)) as (told, log):
         run = _Run(night, told, should_stop, log)
         summary = run.make()
         summary.warnings = warnings.texts
@@ -84,55 +74,6 @@ def run_night(night: Night, reporter: Reporter, should_stop: Stop) -> Summary:
         _tell_others(night, summary, told)
         _raise_problem(summary, night.run_dir)
     return summary
-
-
-@contextmanager
-def _held(night: Night) -> Iterator[None]:
-    """Hold the run folders of all jobs, so that no other run does the same work."""
-    with ExitStack() as stack:
-        folders = (_part(job.run_dir, night.shard) for job in night.jobs)
-        for folder in dict.fromkeys((night.run_dir, *folders)):
-            with writing(folder):
-                folder.mkdir(parents=True, exist_ok=True)
-            lock = Lock(folder / "lock")
-            try:
-                lock.take()
-            except LockedError as error:
-                raise LockedError(f"{folder}: {error}") from error
-            stack.callback(lock.release)
-        yield
-
-
-def _part(folder: Path, shard: tuple[int, int] | None) -> Path:
-    return folder if shard is None else folder / f"{shard[0]}-of-{shard[1]}"
-
-
-@contextmanager
-def _watched(night: Night, reporter: Reporter) -> Iterator[tuple[Reporter, LogFile]]:
-    """All that is told of the run: what is shown, log, metrics, status."""
-    name = "+".join(job.name for job in night.jobs)
-    deadline_at = time.time() + night.deadline.left_s()
-    facts: dict[str, Any] = {"title": name, "jobs": [str(job.path) for job in night.jobs]}
-    if deadline_at < float("inf"):
-        facts["deadline_at"] = round(deadline_at)
-    with ExitStack() as stack:
-        log = stack.enter_context(log_kept(night.run_dir))
-        told: list[Reporter] = [reporter, log]
-        for settings in dict.fromkeys(job.settings.metrics for job in night.jobs):
-            if settings.file is not None or settings.port is not None:
-                told.append(stack.enter_context(_metrics(night, settings, name, deadline_at)))
-        several = Several(*told)
-        status = stack.enter_context(status_kept(night.run_dir, "jobs", several, **facts))
-        yield status, log
-
-
-def _metrics(night: Night, settings: MetricsSettings, name: str, deadline_at: float) -> "Metrics":
-    """What Prometheus reads; a file is as seen from the first job."""
-    from pocket_batch.jobs.metrics import Metrics
-
-    if settings.file is not None:
-        settings = replace(settings, file=str(night.jobs[0].place(settings.file)))
-    return Metrics(settings, name, deadline_at)
 
 
 def _tell_others(night: Night, summary: Summary, reporter: Reporter) -> None:
@@ -150,7 +91,9 @@ def _raise_problem(summary: Summary, run_dir: Path) -> None:
     if summary.exit_code == StoppedError.exit_code:
         raise StoppedError(f"{summary.stop or 'Stopped.'} {where}")
     if summary.stop_code:
-        raise OutputError(f"{summary.stop} {where}")
+        problem = PocketBatchError(f"{summary.stop} {where}")
+        problem.exit_code = summary.stop_code
+        raise problem
     if summary.exit_code:
         raise PartialRunError(f"Not all inputs were made. {where}")
 
@@ -175,16 +118,14 @@ class _Run:
         """Plan, speak, make data sets; what stops the run is in the summary."""
         summary, started = self._summary, time.monotonic()
         _allow_open_files()
-        self._tell_deadline()
+        tell_deadline(self._night.deadline, self._reporter)
         try:
             self._make_books()
             for job in self._night.jobs:
                 if not _has_books(job):
                     self._make_set(job)
         except PocketBatchError as error:
-            is_stop = isinstance(error, StoppedError)
-            summary.stop = str(error)
-            summary.stop_code = error.exit_code if is_stop else OutputError.exit_code
+            summary.stop, summary.stop_code = str(error), error.exit_code
         self._tell_warnings()
         summary.elapsed_s = time.monotonic() - started
         return summary
@@ -193,7 +134,7 @@ class _Run:
         """Plan all inputs without speaking: what would be done, and how long it would take."""
         books = self._planned_first()
         if self._inputs:
-            self._tell_plan(books)
+            tell_plan(self._summary, books, self._reporter)
         for book in books:
             book.close(StoppedError("Not started: this is a dry run."))
             book.line.status = "waiting"
@@ -205,7 +146,7 @@ class _Run:
 
     def _make_books(self) -> None:
         books = self._planned_first()
-        self._tell_plan(books)
+        tell_plan(self._summary, books, self._reporter)
         warn_of_space(books, self._reporter)
         speaking = Speaking(
             self._reporter, self._should_stop, self._new_books, self._is_watching, self._log_bug
@@ -236,7 +177,7 @@ class _Run:
         found = self._arrived()
         books = self._planned(found)
         if found:
-            self._tell_plan([book for book in self._in_work if book.is_open])
+            tell_plan(self._summary, [b for b in self._in_work if b.is_open], self._reporter)
         return books
 
     def _arrived(self) -> list[tuple[NightJob, Path]]:
@@ -264,10 +205,10 @@ class _Run:
                 if book.open(self._taken, limits, self._should_stop, night.command, night.dry_run):
                     books.append(book)
                     self._in_work.append(book)
-                    self._reporter.note("planned", f"{path.name}: {_plan_of(book)}")
+                    self._reporter.note("planned", f"{path.name}: {plan_of(book)}")
                 else:
                     line.status = "already_done"
-                    self._reporter.note("input_done", f"{path.name}: was done.", **_facts(book))
+                    self._reporter.note("input_done", f"{path.name}: was done.", **facts(book))
             except (StoppedError, NoSpaceError) as error:
                 self._leave_all(error)
             except Exception as error:  # noqa: BLE001  # a bug that one book shows stops no night
@@ -296,36 +237,8 @@ class _Run:
             self._log_bug(book, error)
         book.close(known)
         self._reporter.note(
-            "input_done", f"{book.source.name}: {book.line.problem}", "warning", **_facts(book)
+            "input_done", f"{book.source.name}: {book.line.problem}", "warning", **facts(book)
         )
-
-    def _tell_plan(self, books: list[NightBook]) -> None:
-        counts = self._summary.counts
-        num_failed = counts["failed"] + counts["partial"]
-        audio_s = sum(book.missing_audio_s for book in books)
-        parts = [f"{plural(len(self._summary.lines), 'input')}"]
-        parts += [f"{counts['already_done']} done before"] if counts["already_done"] else []
-        parts += [f"{num_failed} failed"] if num_failed else []
-        parts += [f"{plural(len(books), 'book')} to make, about {duration(audio_s)} of audio"]
-        by_engine = {book.prepared.engine.name: book.prepared.engine for book in books}
-        parts += [_time_for(books, audio_s)] if by_engine and audio_s else []
-        self._reporter.note(
-            "job_plan",
-            f"{', '.join(parts)}.",
-            num_inputs=len(self._summary.lines),
-            num_done=counts["already_done"] + counts["done"],
-            num_failed=num_failed,
-            num_left=len(books),
-            audio_s=round(audio_s),
-        )
-
-    def _tell_deadline(self) -> None:
-        left_s = self._night.deadline.left_s()
-        if left_s < float("inf"):
-            at = time.time() + left_s
-            until = time.strftime("%H:%M:%S", time.localtime(at))
-            text = f"Until {until}, in {duration(left_s)}."
-            self._reporter.note("deadline", text, deadline_at=round(at))
 
     def _make_set(self, job: NightJob) -> None:
         """Make the data set of a job; what is wrong with it is in its line."""
@@ -347,32 +260,6 @@ class _Run:
 
 def _has_books(job: NightJob) -> bool:
     return isinstance(job.pipeline, AudiobookPipeline)
-
-
-def _plan_of(book: NightBook) -> str:
-    prepared, line = book.prepared, book.line
-    going_on = f", {line.num_spoken:,} of them spoken" if line.num_spoken else ""
-    audio = duration(prepared.plan.audio_s)
-    return f"{line.title}, {plural(line.num_segments, 'segment')}{going_on}, about {audio}."
-
-
-def _time_for(books: list[NightBook], audio_s: float) -> str:
-    """How long the workers will take, by what is known of each engine."""
-    executor = books[0].prepared.job.pipeline.executor
-    workers = executor.workers or max(1, usable_cores() // executor.cores_per_worker)
-    seconds = sum(b.missing_audio_s / b.prepared.engine.x_realtime for b in books) / workers
-    writing_s = audio_s / WRITE_X_REALTIME
-    return f"{duration(max(1, seconds + writing_s))} with {plural(workers, 'worker')}"
-
-
-def _facts(book: NightBook) -> dict[str, Any]:
-    line = book.line
-    return {
-        "input": str(book.source),
-        "status": line.status,
-        "audio_s": round(line.audio_s, 2),
-        "num_failures": line.num_failures,
-    }
 
 
 def _allow_open_files() -> None:

@@ -103,7 +103,11 @@ class Speaking:
             except (OutputError, StoppedError):
                 raise
             except PocketBatchError as error:  # of its engine or its workers: others may go on
-                for book in [book for book in self._todo() if _group(book) == group]:
+                todo = self._todo()
+                books = [book for book in todo if _group(book) == group]
+                if len(books) == len(todo) and not self.speech_s:
+                    raise  # nothing works: one message says more than one a book
+                for book in books:
                     self._close(book, error)
             self._stop_if_told()
             if self._is_late:

@@ -148,4 +148,5 @@ def _row(line: Line, width: int) -> str:
     parts += [f"{plural(line.num_suspects, 'segment')} to look at" if line.num_suspects else ""]
     parts += [line.output if line.status in ("done", "already_done", "partial") else ""]
     parts += [line.problem if line.status in ("failed", "partial") else ""]
-    return f"{_WORDS[line.status]:<12}{name:<{width}}  {' · '.join(filter(None, parts))}".rstrip()
+    row = f"{_WORDS[line.status]:<12}{name:<{width}}  {' · '.join(filter(None, parts))}"
+    return " ".join(row.splitlines()).rstrip()  # names may hold the end of a line

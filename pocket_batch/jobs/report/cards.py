@@ -124,7 +124,7 @@ def _card(
         f'<ul class="chips" aria-label="Problems">{chips}</ul></header>'
         f'<div class="reasons">{sentences}</div>'
         f"{_texts(facts, item)}{_player(item, clip, name, live)}"
-        f"{_figures(facts, item)}{_redo(facts, place, live)}</article></li>"
+        f"{_figures(item)}{_redo(facts, place, live)}</article></li>"
     )
 
 
@@ -140,7 +140,7 @@ def _where(place: Place, titles: dict[int, str]) -> str:
 
 
 def _chapter(number: int, titles: dict[int, str]) -> str:
-    return f"{number}. {titles.get(number, '')}".rstrip(". ")
+    return titles.get(number) or f"Chapter {number}"
 
 
 def _texts(facts: Facts, item: Listed) -> str:
@@ -176,7 +176,7 @@ def _player(item: Listed, clip: Clip | None, name: str, live: bool) -> str:
     )
 
 
-def _figures(facts: Facts, item: Listed) -> str:
+def _figures(item: Listed) -> str:
     """Numbers that tell something, in one line."""
     told = []
     if item.wer is not None:
@@ -195,9 +195,6 @@ def _figures(facts: Facts, item: Listed) -> str:
         told.append("spoken in two parts")
     if len(item.places) > 1:
         told.append(f"heard {len(item.places)} times: {', '.join(_ids(item))}")
-    utterance = facts.utterances.get(item.key)
-    if utterance is not None:
-        told.append(f"seed {utterance.seed}")
     return f'<p class="figures">{" · ".join(safe(text) for text in told)}</p>' if told else ""
 
 
@@ -215,8 +212,9 @@ def _redo(facts: Facts, place: Place, live: bool) -> str:
             '<button type="submit">Speak again</button>'
             '<p class="told" role="status"></p></form>'
         )
-    command = f"pocket-batch redo {shlex.quote(facts.work.path.name)} --segment {place.segment.id}"
+    command = f"pocket-batch redo {shlex.quote(facts.work.path.name)}"
+    option = f'<span class="option">--segment {safe(shlex.quote(place.segment.id))}</span>'
     return (
-        f'<div class="redo"><code>{safe(command)}</code>'
+        f'<div class="redo"><code>{safe(command)} {option}</code>'
         '<button type="button" class="copy">Copy</button></div>'
     )

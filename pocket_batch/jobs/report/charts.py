@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 
-WIDTH, HEIGHT = 720, 200
-LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 26
+WIDTH, HEIGHT = 720, 220
+LEFT, RIGHT, TOP, BOTTOM = 56, 18, 12, 34
 NUM_COLUMNS = 320  # of a curve: more points than that are drawn as a band
 NUM_BINS = 30
 
@@ -126,7 +126,7 @@ def _chart(body: Sequence[str], across: Axis, up: Axis, title: str, description:
         for value, label in up.ticks
     ]
     lines += [
-        f'<text x="{_x(across.share(value)):.1f}" y="{HEIGHT - 8}" class="across">'
+        f'<text x="{_x(across.share(value)):.1f}" y="{HEIGHT - 9}" class="across">'
         f"{escape(label)}</text>"
         for value, label in across.ticks
     ]

@@ -96,14 +96,14 @@ def acx_verdict(
     wrong = []
     if not low - ROUNDING_DB <= rms_db <= high + ROUNDING_DB:
         how = "quiet" if rms_db < low else "loud"
-        wrong.append(f"too {how} (RMS {shown_db(rms_db)} dB, wanted {low:g} to {high:g})")
+        wrong.append(f"too {how}, RMS {shown_db(rms_db)} dB")
     if peak_db > ACX_PEAK_DB + ROUNDING_DB:
-        wrong.append(f"peaks too high ({shown_db(peak_db)} dB, at most {ACX_PEAK_DB:g})")
+        wrong.append(f"peaks too high, {shown_db(peak_db)} dB")
     if noise_db is not None and noise_db > ACX_NOISE_DB + ROUNDING_DB:
-        wrong.append(f"noise floor too high ({shown_db(noise_db)} dB, at most {ACX_NOISE_DB:g})")
+        wrong.append(f"too much noise, {shown_db(noise_db)} dB")
     if wrong:
-        return False, f"Not for ACX: {'; '.join(wrong)}."
-    return True, "Meets ACX." if noise_db is not None else "Meets ACX; noise floor not known."
+        return False, f"No: {'; '.join(wrong)}."
+    return True, "Yes." if noise_db is not None else "Yes, as far as is known."
 
 
 def shown_db(value: float) -> str:

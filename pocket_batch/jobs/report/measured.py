@@ -80,7 +80,9 @@ def read_measured(work: WorkFolder) -> Measured:
 
 
 def short_term(powers: Powers) -> tuple[float, ...]:
-    """Short-term loudness of each `STEP_S`, LUFS, not below `QUIETEST_LUFS`.
+    """Short-term loudness of what is heard in each `STEP_S`, LUFS; `QUIETEST_LUFS` for a pause.
+
+    A step of which more than half is silence is a pause.
 
     Args:
         powers: K-weighted power of overlapping blocks, ten a second.
@@ -90,10 +92,14 @@ def short_term(powers: Powers) -> tuple[float, ...]:
     if not len(powers):
         return ()
     size = STEP_S * SUB_BLOCKS_PER_S
-    steps = np.add.reduceat(powers.astype(np.float64), np.arange(0, len(powers), size))
-    counts = np.minimum(size, len(powers) - np.arange(0, len(powers), size))
+    starts = np.arange(0, len(powers), size)
     lowest = 10 ** ((QUIETEST_LUFS - OFFSET_LUFS) / 10)
-    lufs = OFFSET_LUFS + 10 * np.log10(np.maximum(steps / counts, lowest))
+    is_loud = powers > lowest
+    sums = np.add.reduceat(np.where(is_loud, powers, 0.0).astype(np.float64), starts)
+    counts = np.add.reduceat(is_loud.astype(np.int64), starts)
+    is_pause = counts * 2 < np.minimum(size, len(powers) - starts)
+    means = np.where(is_pause, lowest, sums / np.maximum(counts, 1))
+    lufs = OFFSET_LUFS + 10 * np.log10(np.maximum(means, lowest))
     return tuple(round(float(value), 1) for value in lufs)
 
 

@@ -44,7 +44,7 @@ def make_page(facts: Facts, live: bool = False) -> str:
         byline=f"by <bdi>{safe(', '.join(authors))}</bdi>" if authors else "",
         state=safe(state),
         colour=colour,
-        made=safe(text_at(facts.run, "finished_at") or text_at(facts.run, "started_at")),
+        made=safe(_moment(text_at(facts.run, "finished_at") or text_at(facts.run, "started_at"))),
         num_suspects=f"{len(found):,}",
         summary=parts.summary(facts, levels, found),
         suspects=suspects_section(facts, found, titles, live),
@@ -57,6 +57,11 @@ def make_page(facts: Facts, live: bool = False) -> str:
         speed=parts.speed_section(facts),
         making=parts.making_section(facts),
     )
+
+
+def _moment(stamp: str) -> str:
+    """`2026-11-30T09:29:42+0000` -> `2026-11-30 09:29`."""
+    return stamp[:16].replace("T", " ")
 
 
 def _titles(facts: Facts) -> dict[int, str]:
@@ -73,8 +78,9 @@ def _lines(facts: Facts, titles: dict[int, str]) -> str:
     """All lines by chapter; a chapter is fetched when it is opened."""
     numbers = dict.fromkeys(place.segment.chapter for place in facts.places)
     groups = "".join(
-        f'<details class="chapter" data-chapter="{n}"><summary>{n}. '
-        f"<bdi>{safe(titles.get(n, ''))}</bdi></summary><ol class='lines'></ol></details>"
+        f'<details class="chapter" data-chapter="{n}"><summary>'
+        f"<bdi>{safe(titles.get(n) or f'Chapter {n}')}</bdi></summary>"
+        '<ol class="lines"></ol></details>'
         for n in numbers
     )
     head = '<section id="lines" aria-labelledby="h-lines"><h2 id="h-lines">All lines</h2>'

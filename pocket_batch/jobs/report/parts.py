@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pocket_batch.jobs.redone import read_redone
 from pocket_batch.jobs.report import charts
 from pocket_batch.jobs.report.facts import Facts, at, number_at, text_at
 from pocket_batch.jobs.report.levels import ChapterLevels, Curve, shown_db
@@ -60,36 +61,38 @@ def _share(count: int, total: int) -> str:
 def _problems(facts: Facts) -> str:
     """What the run itself says is wrong, and what could not be read for this page."""
     results = at(facts.run, "results", text_at(facts.run, "fingerprint"))
-    told = [text_at(results, "problem"), *_verdicts(facts)]
+    told = [text_at(results, "problem"), _verdict(facts)]
     told += [str(w) for w in at(facts.book, "warnings") or () if isinstance(w, str)]
     if facts.damaged:
         told.append(f"{plural(len(facts.damaged), 'damaged line')} passed over: {facts.damaged[0]}")
     status = text_at(facts.run, "status")
     if status in ("running", "stopped", "failed"):
         told.insert(0, f"This run is not finished ({status}): the page shows what there is.")
-    items = "".join(f"<li>{safe(text)}</li>" for text in told if text)
+    items = "".join(f"<li>{safe(text)}</li>" for text in dict.fromkeys(told) if text)
     return f'<ul class="problems">{items}</ul>' if items else ""
 
 
-def _verdicts(facts: Facts) -> list[str]:
-    """What quality.json finds, in its own words."""
-    found = at(facts.quality, "findings") or at(facts.quality, "problems") or ()
-    texts = []
-    for item in found if isinstance(found, list) else ():
-        text = item if isinstance(item, str) else text_at(item, "text") or text_at(item, "sentence")
-        texts.append(str(text))
-    return [text for text in texts if text]
+def _verdict(facts: Facts) -> str:
+    """What quality.json finds: what is critical, or that words were heard wrong."""
+    problem = text_at(facts.quality, "problem")
+    wer, limit = at(facts.quality, "wer"), number_at(facts.quality, "thresholds", "wer", "warning")
+    if problem or not isinstance(wer, float) or not limit or wer <= limit:
+        return problem
+    return f"{100 * wer:.1f}% of the words were heard otherwise than written."
 
 
 def _book_wer(facts: Facts) -> tuple[float, int] | None:
     """The share of wrong words in all that was listened to, and how many words that was."""
     errors, total = 0.0, 0
+    judged = at(facts.quality, "wer")
     for key, checked in facts.checked.items():
         wer = checked.scores.get("wer")
         if isinstance(wer, int | float):
             num_words = len(facts.places_of[key][0].segment.text.split())
             errors, total = errors + wer * num_words, total + num_words
-    return (errors / total, total) if total else None
+    if not total:
+        return None
+    return (judged if isinstance(judged, float) else errors / total), total
 
 
 def loudness_section(facts: Facts, levels: Sequence[ChapterLevels], curve: Curve) -> str:
@@ -166,11 +169,11 @@ def chapters_section(levels: Sequence[ChapterLevels], found: Sequence[Listed]) -
             suspects[number] = suspects.get(number, 0) + 1
     head = [("Chapter", "text"), ("Begins", "number"), ("Length", "number"), ("Lines", "number"),
             ("Suspect", "number"), ("LUFS", "number"), ("Peak dBTP", "number"),
-            ("RMS dB", "number"), ("Noise floor dB", "number"), ("ACX", "text")]  # fmt: skip
+            ("RMS dB", "number"), ("Noise floor dB", "number"), ("Meets ACX", "text")]  # fmt: skip
     rows = []
     for c in levels:
         count = suspects.get(c.number, 0)
-        name = f"<bdi>{c.number}. {safe(c.title)}</bdi>"
+        name = f"<bdi>{safe(c.title or f'Chapter {c.number}')}</bdi>"
         verdict = f'<td class="text verdict {"good" if c.is_acx else "off"}">{safe(c.verdict)}</td>'
         rows.append(
             [
@@ -185,8 +188,8 @@ def chapters_section(levels: Sequence[ChapterLevels], found: Sequence[Listed]) -
         )
     note = (
         '<p class="note">Levels are those in the finished file. The noise floor is that of the '
-        "quietest 50 ms inside utterances (−∞ is digital silence); ACX wants RMS −23 to −18 dB, "
-        "peaks of at most −3 dB and a noise floor of at most −60 dB.</p>"
+        "quietest 50 ms inside utterances, −∞ is digital silence. ACX wants RMS −23 to −18 dB, "
+        "peaks of at most −3 dB and a noise floor of at most −60 dB; --loudness acx aims at it.</p>"
     )
     return table("Chapters with their levels", head, rows) + note
 
@@ -250,12 +253,14 @@ def speed_section(facts: Facts) -> str:
     up = charts.value_axis([0.0, *(y for _, y in points)], 1.0, "×")
     across = charts.time_axis(float(ends[-1]))
     svg = charts.line_chart(points, across, up, "Speed of a worker, times real time", told)
-    return f"<figure>{svg}<figcaption>{safe(told)}</figcaption></figure>"
+    head = "<h3>Speed of the engine</h3>"
+    return f"<figure>{head}{svg}<figcaption>{safe(told)}</figcaption></figure>"
 
 
 def making_section(facts: Facts) -> str:
     """Engine, voices, licences, seed, times and versions."""
     run = facts.run
+    redone = read_redone(facts.work)
     voices = [at(run, "voice"), *(at(run, "cast") or {}).values()]
     licences = "<br>".join(
         f"{safe(text_at(v, 'name'))}: {safe(text_at(v, 'licence') or 'unknown')}"
@@ -283,6 +288,7 @@ def making_section(facts: Facts) -> str:
         ("Licences", licences),
         ("Language", safe(facts.language)),
         ("Seed", safe(text_at(run, "seed"))),
+        ("Redone", plural(len(redone), "line") + " (redo.jsonl)" if redone else ""),
         ("Executor", safe(text_at(run, "executor"))),
         ("Times", safe(times)),
         ("Began", safe(text_at(run, "started_at"))),

@@ -6,6 +6,7 @@ from typing import Any
 
 from pocket_batch.data import Failure, Suspect
 from pocket_batch.jobs.report.facts import Facts, Place
+from pocket_batch.quality.checks import WEIGHTS
 from pocket_batch.quality.sentences import sentence
 from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
@@ -16,14 +17,17 @@ _KINDS = {
     FAILED: "not spoken",
     "no_eos": "not ended",
     "asr_loop": "loops",
+    "cut_off": "cut off",
     "dc_offset": "DC offset",
     "edge_silence": "silence at an end",
     "internal_silence": "gap inside",
-    "level": "odd level",
     "level_jump": "level jumps",
-    "rate": "odd pace",
-    "voice": "odd voice",
+    "level_outlier": "odd level",
+    "rate_outlier": "odd pace",
+    "voice_outlier": "odd voice",
 }
+NOT_SPOKEN_WEIGHT = 100.0
+UNKNOWN_WEIGHT = 2.0  # of a code of another version
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +89,16 @@ def _listed(facts: Facts, key: str, failure: Failure | None, told: list[Suspect]
         kinds, sentences = (FAILED, *kinds), (failure.reason, *sentences)
     scores = checked.scores if checked else {}
     wer = scores.get("wer")
-    worst = float(wer) if isinstance(wer, int | float) else 0.0
+    severity = sum(WEIGHTS.get(code, UNKNOWN_WEIGHT) for code in kinds if code != FAILED)
+    severity += NOT_SPOKEN_WEIGHT * (failure is not None)
+    severity += float(wer) if isinstance(wer, int | float) else 0.0
     return Listed(
         key=key,
         text=text,
         places=places,
         kinds=kinds,
         sentences=sentences,
-        severity=10.0 * (failure is not None) + worst + 0.01 * len(kinds),
+        severity=severity,
         scores=scores,
         attempt=checked.attempt if checked else 0,
         num_attempts=checked.num_attempts if checked else (failure.attempts if failure else 1),

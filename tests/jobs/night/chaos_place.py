@@ -21,9 +21,9 @@ VOICE = (
 )
 
 
-def write_books(folder: Path, bad_word: str = "") -> None:
-    """Three books of two chapters and 52 sentences each, always the same; with a bad word, one
-    book more that has it in a sentence."""
+def write_books(folder: Path, num_paragraphs: int, bad_word: str = "") -> None:
+    """Three books of two chapters, with so many paragraphs of five sentences in each, always the
+    same; with a bad word, one book more that has it in a sentence."""
     rng = random.Random(1)
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     words = ["".join(rng.choices(syllables, k=n)) for n in [1, 2, 3, 4] * 250]
@@ -32,7 +32,7 @@ def write_books(folder: Path, bad_word: str = "") -> None:
         parts = [f"Title: Book {name}\nAuthor: Nobody"]
         for chapter in (1, 2):
             parts.append(f"Chapter {chapter}. Part {chapter}")
-            for _ in range(5 if name != "bad" else 1):
+            for _ in range(num_paragraphs if name != "bad" else 1):
                 lines = [" ".join(rng.choices(words, k=15)).capitalize() for _ in range(5)]
                 parts.append(". ".join(lines) + ".")
         if name == "bad":
@@ -51,12 +51,13 @@ class Place:
     bad_word: str = ""
     voice: str = "slow"
     executor: str = "ray"
+    num_paragraphs: int = 5
     codes: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.mark = f"{os.getpid()}-{self.folder.name}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_books(self.folder / "books", self.bad_word)
+        write_books(self.folder / "books", self.num_paragraphs, self.bad_word)
         voices = self.folder / "config" / "pocket-batch" / "voices"
         voices.mkdir(parents=True)
         (voices / "slow.yaml").write_text(VOICE)
@@ -170,9 +171,9 @@ class Calm:
     names: set[str]
 
 
-def make_calm(folder: Path) -> Calm:
+def make_calm(folder: Path, num_paragraphs: int) -> Calm:
     """Run once in peace."""
-    place = Place(folder)
+    place = Place(folder, num_paragraphs=num_paragraphs)
     assert place.ended(place.start()) == 0, place.said()
     keys = place.keys()
     assert all(count == 1 for counts in keys.values() for count in counts.values())

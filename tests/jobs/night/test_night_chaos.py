@@ -37,7 +37,7 @@ def test_a_night_of_chaos_ends_as_a_calm_one(rounds: Chaos, seed: int) -> None:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """Three books and a job that is done in this process within a second."""
-    place = Place(tmp_path / "place", voice="tone", executor="local")
+    place = Place(tmp_path / "place", voice="tone", executor="local", num_paragraphs=1)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     return place
 
@@ -132,7 +132,7 @@ def test_a_disk_that_is_full_stops_a_run_until_there_is_room(
     wanted = calm
     place.forget()
     try:
-        with small_disk(place.output, 10_000_000) as disk:
+        with small_disk(place.output, 600_000) as disk:
             assert run() == 5
             summary = json.loads((place.run_dir / "summary.json").read_text())
             assert summary["exit_code"] == 5

@@ -447,6 +447,16 @@ def test_a_voice_that_cannot_speak_fails_its_books_alone(
     assert place.problem("b.txt") == "The model is gone."
 
 
+def test_a_cluster_that_does_not_answer_is_told_once_with_its_own_code(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.book("a.txt")
+    place.book("b.txt", "Quite another text is in here.")
+    assert place.run(place.job(), "--address", "127.0.0.1:9", executor="ray") == 2
+    assert set(place.statuses().values()) == {"stopped"}
+    assert place.summary()["stop"].startswith("No Ray cluster answers at 127.0.0.1:9")
+
+
 def test_all_that_a_folder_holds_is_planned_with_few_threads(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
