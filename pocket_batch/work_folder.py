@@ -90,6 +90,7 @@ WORK_FILES = (
     "timeline.jsonl",
     "measured.json",
     "quality.json",
+    "read-along.part",
     "report.html",
     "run.json",
     "status.json",

@@ -8,8 +8,9 @@ from typing import Any
 from pocket_batch.data import Book, Choices, Failure, ScriptChapter, Utterance
 from pocket_batch.errors import OutputError, StoppedError
 from pocket_batch.executors.cores import usable_cores
+from pocket_batch.jobs.extra_records import describe_extra
 from pocket_batch.jobs.progress import Meter, Reporter
-from pocket_batch.jobs.record import describe_extra, is_as_written
+from pocket_batch.jobs.record import is_as_written
 from pocket_batch.jobs.subtitles import NO_WORDS, write_subtitles
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.outputs.cues import WordTimes

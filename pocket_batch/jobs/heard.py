@@ -1,6 +1,6 @@
 """When each line of a finished book is heard, and how it is written in the book itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,8 +101,3 @@ def from_speech(
         begin_s = speech_bounds(pcm, rate_hz, settings)[0] / rate_hz
         found[key] = [(w, max(0.0, b - begin_s), max(0.0, e - begin_s)) for w, b, e in times]
     return found
-
-
-def lines_of_chapter(heard: Heard, number: int) -> Sequence[int]:
-    """The indices of the lines of a chapter."""
-    return [i for i, line in enumerate(heard.lines) if line.chapter == number]

@@ -6,12 +6,12 @@ from typing import Any
 
 from pocket_batch.config import as_dict
 from pocket_batch.errors import DamagedAudioError
+from pocket_batch.jobs.extra_records import add_extras, latest_fingerprint
 from pocket_batch.jobs.extras import READ_ALONG, Extras, Speech, planned, speech_of
 from pocket_batch.jobs.making import AudiobookJob
 from pocket_batch.jobs.plan import AudiobookPlan, plan_audiobook
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading
-from pocket_batch.jobs.record import add_extras, latest_fingerprint
 from pocket_batch.jobs.redone import Redone
 from pocket_batch.jobs.speak import finished
 from pocket_batch.stages.master import Joiner

@@ -17,7 +17,8 @@ class Progress:
     """A snapshot. `phase` is `speaking` or `encoding`; audio and times are seconds.
 
     `audio_s` is what is done of `total_audio_s` (an estimate while speaking); `x_realtime` and
-    `eta_s` are 0 until something is known. `first_audio_s` is how long the first audio took. `num_books` is 0 for a run of one book.
+    `eta_s` are 0 until something is known. `first_audio_s` is how long the first audio took.
+    `num_books` is 0 for a run of one book.
     """
 
     phase: str

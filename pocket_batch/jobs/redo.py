@@ -1,37 +1,38 @@
 """Single lines of a finished audiobook are spoken again, and the audiobook is made anew of all."""
 
-import json
-import os
-import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.audio.pcm import to_float
-from pocket_batch.config import load_pipeline
-from pocket_batch.data import Choices, Cover, Segment
-from pocket_batch.errors import AudioError, InputError, LockedError, UsageError
-from pocket_batch.jobs.audiobook import AudiobookJob, prepare
+from pocket_batch.data import Segment
+from pocket_batch.errors import (
+    AudioError,
+    InputError,
+    LockedError,
+    ModelUnavailableError,
+    UsageError,
+)
+from pocket_batch.jobs.audiobook import prepare
+from pocket_batch.jobs.finished import Finished, read_finished, whole_path
 from pocket_batch.jobs.making import Making, Prepared
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading, open_reading
-from pocket_batch.jobs.record import COVER_FILE, fingerprint
+from pocket_batch.jobs.record import fingerprint
 from pocket_batch.jobs.redone import Redone, read_redone, with_redone, with_voices
 from pocket_batch.jobs.report.facts import read_facts
 from pocket_batch.jobs.report.suspects import list_suspects
 from pocket_batch.jobs.status import status_kept
 from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import Manifest
-from pocket_batch.sources.base import check_source
 from pocket_batch.work_folder import WorkFolder
 
 SAME_BELOW_DB = -30.0  # a change that is so much fainter than the speech is not heard
-_FILES = ("voice", "model", "cast", "dialogue_voice")  # settings that may name a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,6 @@ class RedoJob:
     undo: bool = False
     source: Path | None = None
     overwrite: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A run as its `run.json` tells it: enough to run it again."""
-
-    run: Mapping[str, Any]
-    job: AudiobookJob
-    results: frozenset[str] = field(default_factory=frozenset)
-
-    @property
-    def command(self) -> str:
-        """The command that made it, as it was typed."""
-        return shlex.join(self.job.command)
 
 
 def run_redo(
@@ -101,52 +88,6 @@ def _make(prepared: Prepared, reporter: Reporter, should_stop: Callable[[], bool
             Making(prepared, told, should_stop).make()
     finally:
         prepared.work.release()
-
-
-def read_finished(work: WorkFolder, source: Path | None = None) -> Finished:
-    """What a run was asked for.
-
-    Args:
-        work: its folder.
-        source: where the book is now, if not where it was.
-
-    Raises:
-        InputError: the folder has no finished run, or its book is gone.
-    """
-    try:
-        run = json.loads(work.file("run.json").read_text(encoding="utf-8"))
-        folder, target = Path(run["folder"]), Path(run["target"])
-        book = source or Path(run["source"]["path"])
-        choices, results = _choices(run["choices"], work), frozenset(run["results"])
-        settings = dict(run["settings"])
-        command = tuple(shlex.split(run["command"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"{work.path}: there is no run to go on from (run.json is missing, damaged or of an "
-            "older version). Speak the book with its command first."
-        ) from error
-    if not book.is_file():
-        raise InputError(
-            f"{book}: the book that {work.path.name} was made from is not there any more. Put it "
-            "back, or name it with --source FILE."
-        )
-    check_source(book)
-    if not work.file("audio").is_dir():
-        raise InputError(
-            f"{work.path}: its speech was not kept, so that all of it would be spoken again. Do "
-            f"that with the command itself: {shlex.join(command)} --fresh"
-        )
-    try:
-        pipeline = load_pipeline(None, _with_whole_paths(settings, folder))
-    except UsageError as error:
-        raise InputError(
-            f"{work.path}: it was made by another version of this program ({error}) Run its "
-            f"command first: {shlex.join(command)}"
-        ) from error
-    here = replace(pipeline.executor, name="auto", address="")  # it is little work
-    pipeline = replace(pipeline, executor=here)
-    made = AudiobookJob(book, target, work.path, pipeline, choices, command=command)
-    return Finished(run, made, results)
 
 
 def choose(job: RedoJob, work: WorkFolder) -> tuple[Redone, ...]:
@@ -210,7 +151,7 @@ def _choice(job: RedoJob, segment: Segment, before: Redone | None, text: str) ->
     return replace(
         before,
         text=("" if text == before.planned else text) if text else before.text,
-        voice=_whole_path(job.voice) if job.voice else before.voice,
+        voice=whole_path(job.voice) if job.voice else before.voice,
         take=before.take if text or job.voice else before.take + 1,
     )
 
@@ -241,9 +182,11 @@ def _check_same(finished: Finished, reading: Reading, work: WorkFolder) -> None:
     """
     pipeline, choices = finished.job.pipeline, finished.job.choices
     redone = read_redone(work)
-    plain = fingerprint(reading, pipeline, choices)
-    now = fingerprint(with_voices(reading, redone, pipeline), pipeline, choices)
-    if not {plain, with_redone(now, redone)} & finished.results:
+    known = {fingerprint(reading, pipeline, choices)}
+    with suppress(ModelUnavailableError):  # a voice that was chosen is gone, and may be undone
+        now = fingerprint(with_voices(reading, redone, pipeline), pipeline, choices)
+        known.add(with_redone(now, redone))
+    if not known & finished.results:
         raise InputError(
             f"{finished.job.source.name} was not finished as it is now: the book, its lexicon or "
             "cast, a voice, or this program has changed since, or the run was stopped. Run its "
@@ -306,36 +249,3 @@ def _sounds_same(flac: bytes, before: bytes) -> bool:
         return False
     change = float(np.square(one - other).sum())
     return change <= 10 ** (SAME_BELOW_DB / 10) * float(np.square(other).sum())
-
-
-def _choices(values: Mapping[str, Any], work: WorkFolder) -> Choices:
-    """What the user said about the book."""
-    kind = str(values["cover_type"])
-    cover = Cover(work.file(COVER_FILE).read_bytes(), kind) if kind else None
-    return Choices(
-        chapters=frozenset(int(number) for number in values["chapters"]),
-        language=str(values["language"]),
-        title=str(values["title"]),
-        authors=tuple(str(name) for name in values["authors"]),
-        cover=cover,
-    )
-
-
-def _with_whole_paths(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Settings whose files are found from anywhere: they were named from `folder`."""
-    found = dict(settings)
-    for name in _FILES:
-        found[name] = _whole_path(found.get(name), folder)
-    normalize = dict(found.get("normalize") or {})
-    if normalize:
-        normalize["lexicon"] = _whole_path(normalize.get("lexicon"), folder)
-        found["normalize"] = normalize
-    return found
-
-
-def _whole_path(name: Any, folder: Path | None = None) -> Any:
-    """A file by its whole path; a name that is no file stays what it is."""
-    if not isinstance(name, str) or not name:
-        return name
-    path = (folder or Path.cwd()) / os.path.expanduser(name)
-    return str(path) if path.exists() and (path.suffix or os.sep in name) else name

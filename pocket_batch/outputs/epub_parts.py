@@ -1,9 +1,7 @@
 """The parts of an EPUB that are taken over into another: files, metadata, spine, contents."""
 
-import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from urllib.parse import quote
 
 from pocket_batch.errors import InputError
 from pocket_batch.sources.archive import Archive
@@ -57,11 +55,6 @@ def open_package(archive: Archive, documents: set[str]) -> tuple[Package, Naviga
 def is_epub3(package: Package) -> bool:
     """Whether the package says that it is one."""
     return package.root is not None and package.root.get("version", "").strip().startswith("3")
-
-
-def href(package_name: str, name: str) -> str:
-    """A member as the package document names it."""
-    return quote(posixpath.relpath("/" + name, "/" + posixpath.dirname(package_name)))
 
 
 def facts_of(package: Package) -> list[Fact]:

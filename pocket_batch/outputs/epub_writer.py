@@ -1,7 +1,6 @@
 """EbookLib's writer, made to keep what a book had: its folders, spine, prefixes and fallbacks."""
 
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,12 +83,9 @@ class Writer(epub.EpubWriter):  # type: ignore[misc]
         self.out.writestr(self._shape.package_name, data)
 
     def _write_items(self) -> None:
-        for item in self._items():
+        for item in self.book.get_items():
             name = self._shape.names[item.id]
             is_nav = isinstance(item, epub.EpubNav)
             data = self._get_nav(item) if is_nav else item.get_content()
             is_packed = not name.lower().endswith(STORED)
             self.out.writestr(name, data, zipfile.ZIP_DEFLATED if is_packed else zipfile.ZIP_STORED)
-
-    def _items(self) -> Iterator[Any]:
-        yield from self.book.get_items()

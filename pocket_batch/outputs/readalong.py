@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pocket_batch.data import Book
 from pocket_batch.errors import InputError, OutputError
+from pocket_batch.outputs.edition import Edition
 from pocket_batch.outputs.folder import move, work_folder
 from pocket_batch.outputs.overlays import Clip, Said, clock, make_clips, smil
-from pocket_batch.outputs.readalong_book import Edition, edition_of_chapters, edition_of_epub
+from pocket_batch.outputs.readalong_book import edition_of_chapters, edition_of_epub
 from pocket_batch.outputs.readalong_check import find_faults
 from pocket_batch.outputs.readalong_text import mark_documents, written_pieces
 from pocket_batch.sources.archive import Archive, UnsafeArchiveError
@@ -22,6 +23,8 @@ _CSS = f"""/* What is being read aloud. */
   .{ACTIVE_CLASS} {{ background-color: #854d0e; color: #fff; }}
 }}
 """
+# Source: https://www.w3.org/TR/epub-a11y-11/, and the vocabulary of schema.org it names
+_ACCESS = {"schema:accessMode": "auditory", "schema:accessibilityFeature": "synchronizedAudioText"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +151,5 @@ def _add_overlays(
     for narrator in dict.fromkeys(narrators):
         edition.say("media:narrator", narrator)
     edition.say("media:active-class", active)
+    for prop, value in _ACCESS.items():
+        edition.say(prop, value)

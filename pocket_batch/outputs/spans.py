@@ -9,7 +9,6 @@ from pocket_batch.sources.markup import Element, local_name
 from pocket_batch.sources.visible import is_invisible
 from pocket_batch.text.align import Range
 
-XHTML = "http://www.w3.org/1999/xhtml"
 # Their text is drawn, or is not the book's; nothing inside is wrapped.
 CLOSED = frozenset(
     "svg math select textarea button object audio video iframe canvas map rt rp rtc option".split()

@@ -116,6 +116,8 @@ def _name(element: Element) -> None:
         own = parent
     if "}" not in element.tag or own is not None:
         original = element.tag.rpartition("}")[2].rpartition(":")[2]
+        if not _NAME.fullmatch(original):  # <someone@example.org> in a text
+            own, original = None, "span"
         element.tag = f"{{{own or XHTML}}}{original}"
     attributes = dict(element.attrib)
     element.attrib.clear()

@@ -189,6 +189,8 @@ def _edges(size: int, rate_hz: int) -> NDArray[np.intp]:
 
     Source: HTK book, 5.4.
     """
-    lowest, highest = (2595 * np.log10(1 + hz / 700) for hz in (LOWEST_HZ, HIGHEST_HZ))
+    lowest, highest = (
+        2595 * np.log10(1 + hz / 700) for hz in (LOWEST_HZ, min(HIGHEST_HZ, 0.49 * rate_hz))
+    )
     hz = 700 * (10 ** (np.linspace(lowest, highest, NUM_BANDS + 1) / 2595) - 1)
     return np.asarray(np.rint(hz * size / rate_hz), np.intp)

@@ -27,7 +27,7 @@ TONE = ("--voice", "tone", "--executor", "local", "--log-format", "plain", "--fo
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReportServer]:
     """The server of a finished book; the tests that speak a line again are the last ones."""
     story = tmp_path_factory.mktemp("listen") / "story.txt"
-    paragraphs = "She went out.\n\nThe rain had stopped.\n\n"
+    paragraphs = "She went out all the same.\n\nThe rain had stopped.\n\n"
     text = f"Title: A Story\n\nChapter 1. Out\n\n{paragraphs}Chapter 2. Back\n\n{paragraphs}"
     story.write_text(text, encoding="utf-8")
     assert main([str(story), *TONE]) == 0

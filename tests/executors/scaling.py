@@ -202,7 +202,10 @@ def main() -> None:
     options = read_options()
     runs: dict[str, list[Measured]] = {kind: [] for kind in options.kinds}
     profile = cProfile.Profile()
-    with started_cluster(num_cpus=max(options.workers)) as cluster, profile if options.profile else nullcontext():
+    with (
+        started_cluster(num_cpus=max(options.workers)) as cluster,
+        profile if options.profile else nullcontext(),
+    ):
         for _ in range(options.repeats):
             for num_workers in options.workers:
                 for kind, found in runs.items():

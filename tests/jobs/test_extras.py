@@ -13,6 +13,8 @@ import pytest
 
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import Utterance
+from pocket_batch.jobs.audiobook import AudiobookJob, run_audiobook
+from pocket_batch.jobs.progress import Silent
 from pocket_batch.jobs.record import earlier_results
 from pocket_batch.jobs.subtitles import write_subtitles
 from pocket_batch.manifest import Manifest
@@ -123,17 +125,13 @@ def test_a_run_that_was_killed_over_its_extras_makes_them_at_last(
     def killed(*arguments: object, **more: object) -> None:
         raise KeyboardInterrupt
 
+    extras = {"write.subtitles": ["srt"], "write.read_along": True}
+    pipeline = load_pipeline(None, {"voice": "tone", "executor.name": "local"} | extras)
+    output = story.with_suffix(".m4b")
+    job = AudiobookJob(story, output, story.parent / "story.work", pipeline)
     with monkeypatch.context() as patch:
         patch.setattr("pocket_batch.jobs.readalong.write_file", killed)
         with pytest.raises(KeyboardInterrupt):
-            from pocket_batch.jobs.audiobook import AudiobookJob, run_audiobook
-            from pocket_batch.jobs.progress import Silent
-
-            wanted = {"voice": "tone", "executor.name": "local"}
-            extras = {"write.subtitles": ["srt"], "write.read_along": True}
-            pipeline = load_pipeline(None, wanted | extras)
-            output = story.with_suffix(".m4b")
-            job = AudiobookJob(story, output, story.parent / "story.work", pipeline)
             run_audiobook(job, Silent())
     before = story.with_suffix(".m4b").stat().st_mtime_ns
     assert command(story, *TONE, "--subtitles", "srt", "--read-along") == 0

@@ -8,12 +8,13 @@ every second text: thresholds are chosen on one half and measured on the other.
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import numpy as np
 from plant import KINDS, NEED_EARS, VOICES, Clip, Planter, speak
 
 from pocket_batch.quality.alignment import align
@@ -26,6 +27,7 @@ from pocket_batch.settings import CheckSettings
 SENTENCES = Path(__file__).with_name("sentences.txt")
 SETTINGS = CheckSettings()
 CLEAN = "clean"
+PAUSE_S = 0.3
 
 
 @dataclass(slots=True)
@@ -82,7 +84,11 @@ def detect(kind: str, clips: Sequence[Clip], detector: Detector, has_ears: bool)
 
 
 def run(
-    voice: str, texts: Sequence[str], num_each: int, listener: Transcriber | None
+    voice: str,
+    texts: Sequence[str],
+    num_each: int,
+    listener: Transcriber | None,
+    kinds: Collection[str] = KINDS,
 ) -> Iterator[Found]:
     """Speak the texts, then judge them clean, and `num_each` of them with a fault of each kind."""
     clean = speak(texts, voice)
@@ -90,11 +96,37 @@ def run(
     detector = Detector(clean, listener)
     yield detect(CLEAN, clean[: 2 * num_each], detector, listener is not None)
     for number, kind in enumerate(KINDS):
-        if listener is None and kind in NEED_EARS:
+        if kind not in kinds or (listener is None and kind in NEED_EARS):
             continue
         first = (number * num_each) % max(1, len(clean) - num_each + 1)
         clips = [planter.plant(kind, clip) for clip in clean[first : first + num_each]]
         yield detect(kind, clips, detector, listener is not None)
+
+
+def errors_of_times(voice: str, texts: Sequence[str], listener: Transcriber) -> list[float]:
+    """How far, in seconds, sentences are heard from where they were put, at both their ends."""
+    clips = [trimmed(clip) for clip in speak(texts, voice)]
+    rate_hz = clips[0].rate_hz
+    pause = np.zeros(round(PAUSE_S * rate_hz), np.int16)
+    pcm = np.concatenate([part for clip in clips for part in (pause, clip.pcm)])
+    words = align(" ".join(texts), listener.words(pcm, rate_hz, "en"), "en").word_times
+    errors: list[float] = []
+    now, first = 0.0, 0
+    for clip in clips:
+        now += PAUSE_S
+        last = first + len(clip.text.split()) - 1
+        end = now + len(clip.pcm) / rate_hz
+        errors += [abs(words[first].begin_s - now), abs(words[last].end_s - end)]
+        now, first = end, last + 1
+    return errors
+
+
+def trimmed(clip: Clip) -> Clip:
+    """Without the silence around the speech."""
+    scores = measured(clip)
+    begin = round(scores.leading_silence_s * clip.rate_hz)
+    end = len(clip.pcm) - round(scores.trailing_silence_s * clip.rate_hz)
+    return replace(clip, pcm=clip.pcm[begin:end])
 
 
 def main() -> None:

@@ -34,24 +34,24 @@ def suspects_section(
         )
     worst = sorted(found, key=lambda item: -item.severity)[:MAX_LISTED]
     listed = {item.key for item in worst}
-    cards, num_bytes, num_clips = [], 0, 0
+    cards, num_bytes, num_clips, num_mute = [], 0, 0, 0
     sounding = {item.key for item in worst[:MAX_CLIPS]}
     for position, item in enumerate(item for item in found if item.key in listed):
         has_room = num_bytes < MAX_CLIP_BYTES and item.key in sounding
         clip = make_clip(facts, item.key, with_sound=has_room and not live)
         if clip is not None and clip.uri:
             num_bytes, num_clips = num_bytes + len(clip.uri), num_clips + 1
+        num_mute += clip is not None and not clip.uri
         cards.append(_card(facts, item, clip, titles, position, live))
-    num_with_sound = len(cards) if live else num_clips
     return (
-        _limits(len(found), len(cards), num_with_sound, live)
+        _limits(len(found), len(cards), num_clips, 0 if live else num_mute)
         + _controls(found, titles)
         + f'<ol id="cards" class="cards">{"".join(cards)}</ol>'
         + '<p id="none" class="calm" hidden>No utterance fits these filters.</p>'
     )
 
 
-def _limits(num_found: int, num_listed: int, num_clips: int, live: bool) -> str:
+def _limits(num_found: int, num_listed: int, num_clips: int, num_mute: int) -> str:
     """What the page leaves out, said at its place."""
     told = []
     if num_listed < num_found:
@@ -59,7 +59,7 @@ def _limits(num_found: int, num_listed: int, num_clips: int, live: bool) -> str:
             f"The {num_listed:,} worst of {num_found:,} are listed; checks.jsonl and scores.jsonl "
             "have all."
         )
-    if not live and num_clips < num_listed:
+    if num_mute:
         told.append(
             f"{plural(num_clips, 'utterance')} can be heard in this file; "
             "<code>pocket-batch listen</code> plays all that there are."

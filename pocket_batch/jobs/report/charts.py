@@ -29,7 +29,7 @@ def time_axis(total_s: float) -> Axis:
     """Seconds, with labels in minutes or hours."""
     steps = (10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 36_000, 86_400)
     step = next((s for s in steps if total_s / s <= 8), 172_800)
-    ticks = tuple((float(t), _clock(t)) for t in range(0, int(total_s) + 1, step))
+    ticks = tuple((float(t), _moment(t, step)) for t in range(0, int(total_s) + 1, step))
     return Axis(0.0, max(total_s, 1.0), ticks)
 
 
@@ -176,7 +176,7 @@ def _level(share: float) -> str:
 
 
 def _count_ticks(highest: int) -> tuple[tuple[float, str], ...]:
-    step = max(1, round(_round_step(max(1, highest) / 3)))
+    step = max(1, round(_round_step(max(1, highest) / 4)))
     return tuple((float(n), f"{n:,}") for n in range(0, highest + 1, step))
 
 
@@ -190,6 +190,11 @@ def _short(value: float) -> str:
     return f"{value:.10g}".replace("-", "−")
 
 
-def _clock(seconds: int) -> str:
+def _moment(seconds: int, step: int) -> str:
+    """`5400` -> `1 h 30`, `1800` -> `30 min`, `90` of short steps -> `1:30`."""
     hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    if step < 60:
+        return f"{seconds // 60}:{rest:02d}"
+    if hours:
+        return f"{hours} h {minutes:02d}" if minutes else f"{hours} h"
+    return f"{minutes} min" if minutes else "0"

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from string import Template
 
-from pocket_batch.jobs.report import parts
+from pocket_batch.jobs.report import made, parts
 from pocket_batch.jobs.report.cards import suspects_section
 from pocket_batch.jobs.report.facts import Facts, at, text_at
 from pocket_batch.jobs.report.levels import measure_levels
@@ -54,8 +54,8 @@ def make_page(facts: Facts, live: bool = False) -> str:
         rates=parts.rate_section(facts),
         chapters=parts.chapters_section(levels, found),
         dropped=parts.dropped_section(facts),
-        speed=parts.speed_section(facts),
-        making=parts.making_section(facts),
+        speed=made.speed_section(facts),
+        making=made.making_section(facts),
     )
 
 

@@ -204,7 +204,8 @@ class Chaos:
         here.verdict.lost, here.verdict.doubled = found.lost, found.doubled
         here.verdict.wrong += found.wrong
         if here.place.bad_word:
-            failures = (here.place.output / "bad.work" / "failures.jsonl").read_text()
+            path = here.place.output / "bad.work" / "failures.jsonl"
+            failures = path.read_text() if path.is_file() else ""
             if failures.count("\n") != 1 or WORDS[here.place.bad_word] not in failures:
                 here.wrong(f"failures are {failures[:300]!r}")
 
@@ -254,11 +255,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0, help="of the first round")
+    parser.add_argument("--paragraphs", type=int, default=5, help="in a chapter (default: 5)")
     parser.add_argument("--kind", help="only rounds of this kind")
     args = parser.parse_args()
     kind = next((kind for kind in KINDS if kind.name == args.kind), None)
     reports = []
-    with chaos() as all_rounds:
+    with chaos(args.paragraphs) as all_rounds:
         for seed in range(args.seed, args.seed + args.rounds):
             reports.append(all_rounds.round(seed, kind))
             print(reports[-1].row(), flush=True)

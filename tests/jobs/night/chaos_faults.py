@@ -19,7 +19,7 @@ from chaos_place import Place, Verdict
 
 STOP_S = 3.0  # `ray job stop` kills that long after SIGTERM
 TORN = ("utterances.jsonl", "run.json", "status.json", "summary.json", "segments.jsonl")
-WAIT_S = 10.0  # for something to hit
+WAIT_S = 30.0  # for something to hit
 CLOCK = """
 import os
 import time

@@ -7,6 +7,7 @@ can be hit in this process, without Ray.
 import json
 import os
 import random
+import shutil
 import socket
 import subprocess
 import time
@@ -18,6 +19,7 @@ from chaos import KINDS, Chaos
 from chaos_faults import TORN, leave_other_lock, small_disk
 from chaos_place import Calm, Place, judge
 
+from pocket_batch.cli.main import main
 from pocket_batch.lock import Lock
 
 SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
@@ -34,12 +36,30 @@ def test_a_night_of_chaos_ends_as_a_calm_one(rounds: Chaos, seed: int) -> None:
     assert report.verdict.is_well, report.row()
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Calm, Path]:
+    """Three small books that were made in peace, and a copy of all that came of them."""
+    folder = tmp_path_factory.mktemp("night")
+    place = Place(folder / "place", voice="tone", executor="local", num_paragraphs=1)
+    assert main(["run", str(place.job), "--log-format", "plain"]) == 0
+    keys = {book: set(counts) for book, counts in place.keys().items()}
+    shutil.copytree(place.output, folder / "copy")
+    return place, Calm(place.hashes(), keys, place.names()), folder / "copy"
+
+
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """Three books and a job that is done in this process within a second."""
-    place = Place(tmp_path / "place", voice="tone", executor="local", num_paragraphs=1)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+def place(made: tuple[Place, Calm, Path]) -> Place:
+    """The books as they were made in peace."""
+    place, _, copy = made
+    shutil.rmtree(place.output, ignore_errors=True)
+    shutil.copytree(copy, place.output)
     return place
+
+
+@pytest.fixture
+def calm(made: tuple[Place, Calm, Path]) -> Calm:
+    """What was made in peace."""
+    return made[1]
 
 
 @pytest.fixture
@@ -48,37 +68,30 @@ def run(command: Run, place: Place) -> Run:
     return lambda *words: command("run", place.job, "--log-format", "plain", *words)
 
 
-@pytest.fixture
-def calm(run: Run, place: Place) -> Calm:
-    """What is made in peace; it is there when a test begins."""
-    assert run() == 0
-    keys = {book: set(counts) for book, counts in place.keys().items()}
-    return Calm(place.hashes(), keys, place.names())
-
-
 def assert_as_calm(place: Place, calm: Calm) -> None:
     verdict = judge(place, calm)
     assert verdict.is_well, verdict
 
 
-@pytest.mark.parametrize("is_done", [True, False], ids=["whole", "to be made again"])
-@pytest.mark.parametrize("name", TORN)
-def test_a_file_that_ends_anywhere_costs_nothing_but_time(
-    run: Run, place: Place, calm: Calm, name: str, is_done: bool
+@pytest.mark.parametrize("is_made", [True, False], ids=["books are there", "books are not"])
+@pytest.mark.parametrize("seed", range(3))
+def test_files_that_end_anywhere_cost_nothing_but_time(
+    run: Run, place: Place, calm: Calm, seed: int, is_made: bool
 ) -> None:
     """Case 11."""
-    rng = random.Random(name)
-    for path in sorted(place.output.rglob(name))[:2]:
+    rng = random.Random(seed)
+    for path in sorted(path for path in place.output.rglob("*.json*") if path.name in TORN):
         content = path.read_bytes()
-        for length in (0, len(content) - 1, rng.randrange(len(content))):
-            path.write_bytes(content[:length])
-            if not is_done:
-                for book in place.output.glob("*.flac"):
-                    book.unlink()
-            assert run() == 0, f"{path.name} was cut after {length} of {len(content)} bytes"
-            assert place.hashes() == calm.hashes
-            if not is_done:
-                assert_as_calm(place, calm)
+        last = rng.choice((0, len(content) - 1, rng.randrange(len(content))))
+        path.write_bytes(content[:last])
+    if is_made:
+        assert run() == 0
+        assert place.hashes() == calm.hashes
+        return
+    for book in place.output.glob("*.flac"):
+        book.unlink()
+    assert run() == 0
+    assert_as_calm(place, calm)
 
 
 def test_a_torn_record_and_a_missing_book_are_made_good_together(
@@ -98,7 +111,6 @@ def test_a_second_run_names_who_works_there(
     run: Run, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Case 17."""
-    place.run_dir.mkdir(parents=True)
     lock = Lock(place.run_dir / "lock")
     lock.take()
     assert run() == 6
@@ -129,7 +141,6 @@ def test_a_disk_that_is_full_stops_a_run_until_there_is_room(
     run: Run, place: Place, calm: Calm
 ) -> None:
     """Case 14."""
-    wanted = calm
     place.forget()
     try:
         with small_disk(place.output, 600_000) as disk:
@@ -140,12 +151,12 @@ def test_a_disk_that_is_full_stops_a_run_until_there_is_room(
             remount = ["mount", "-o", "remount,size=300m", str(disk)]
             subprocess.run(remount, check=True)
             assert run() == 0
-            assert_as_calm(place, wanted)
+            assert_as_calm(place, calm)
     except PermissionError as error:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("jump_s", [-90_000, -61, 61, 90_000])
+@pytest.mark.parametrize("jump_s", [-90_000, 90_000])
 def test_a_clock_that_is_set_meanwhile_changes_nothing_without_a_time_of_day(
     run: Run, place: Place, calm: Calm, clock: Callable[[float], None], jump_s: float
 ) -> None:

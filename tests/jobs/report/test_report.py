@@ -164,6 +164,7 @@ def test_sound_is_there_for_the_worst_and_the_page_says_for_how_many(
     work: WorkFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert make_page(read_facts(work)).count('src="data:audio/') == 2
+    assert "can be heard in this file" not in make_page(read_facts(work))
     monkeypatch.setattr(cards, "MAX_CLIPS", 2)
     page = make_page(read_facts(work))
     assert page.count('src="data:audio/') == 1  # what failed is the worst, and has no sound
