@@ -91,11 +91,11 @@ class CheckSettings:
 
     `listen` says how much is heard by `asr_model` (of faster-whisper by name or folder, or `auto`):
     nothing, the share `sample_fraction`, or all of it. What the other settings bound is described
-    at `rows.Scores`; levels are dB of full scale. Those in MADs compare an utterance with the
-    others of its voice, 0 for not at all. Without a stop in the text `max_gap_s` counts half. Of
-    what is heard, the share `max_unlike_words` may be other words; a text of fewer than
-    `short_words` is right with up to `max_edits` of any kind. WER and likeness of the voice over a
-    book have levels that warn and that fail it.
+    at `rows.Scores`; levels are dB of full scale. Those in MADs and `max_repetition_over` compare
+    an utterance with the others of its voice, 0 for not at all. Without a stop in the text
+    `max_gap_s` counts half. Of what is heard, the share `max_unlike_words` may be other words; a
+    text of fewer than `short_words` is right with up to `max_edits` of any kind. WER and likeness
+    of the voice over a book have levels that warn and that fail it.
     """
 
     listen: Listen = "off"
@@ -118,8 +118,9 @@ class CheckSettings:
     min_voiced_share: float = 0.2
     max_repetition: float = 0.9
     rate_mads: float = 6.0
-    level_mads: float = 6.0
+    level_mads: float = 4.5
     voice_mads: float = 6.0
+    max_repetition_over: float = 0.19
     max_unlike_words: float = 0.2
     max_edits: int = 1
     short_words: int = 4

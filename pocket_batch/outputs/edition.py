@@ -158,13 +158,22 @@ class Edition:
         cover = cover_item(package) if self._is_old else None
         in_spine = [entry.item for entry in package.spine]
         for item in (*in_spine, *package.items.values()):
-            if item.name and item.name not in self._items and not _is_overlay(item):
+            is_done = item.name in self._items or _is_overlay(item)
+            if self._is_old and item is package.ncx:
+                continue  # the navigation document stands for it
+            if item.name and not is_done:
                 self._take_file(item, archive, is_cover=item is cover)
         self._shape.others = {
             name: archive.read(name)
             for name in archive.names
             if name.lower().startswith("meta-inf/") and name.lower() not in _SYSTEM
         }
+
+    def take_linked(self, name: str) -> None:
+        """Take over a member that is no item, if it is one at all."""
+        if self._archive is not None and name and name not in self._items:
+            with suppress(InputError):
+                self._shape.others[name] = self._archive.read(name)
 
     def _take_file(self, item: Item, archive: Archive, is_cover: bool) -> None:
         with suppress(InputError):  # a damaged file that is no text: the book goes on without

@@ -1,6 +1,7 @@
 """A book to read along with: its own EPUB, with the speech and what is spoken when (EPUB 3)."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,11 @@ from pocket_batch.sources.archive import Archive, UnsafeArchiveError
 from pocket_batch.sources.markup import Element
 
 ACTIVE_CLASS = "-epub-media-overlay-active"
-_CSS = f"""/* What is being read aloud. */
-.{ACTIVE_CLASS} {{ background-color: #fde68a; color: #000; }}
-@media (prefers-color-scheme: dark) {{
-  .{ACTIVE_CLASS} {{ background-color: #854d0e; color: #fff; }}
-}}
+_CSS = """/* What is being read aloud. */
+.CLASS { background-color: #fde68a; color: #000; }
+@media (prefers-color-scheme: dark) {
+  .CLASS { background-color: #854d0e; color: #fff; }
+}
 """
 # Source: https://www.w3.org/TR/epub-a11y-11/, and the vocabulary of schema.org it names
 _ACCESS = {"schema:accessMode": "auditory", "schema:accessibilityFeature": "synchronizedAudioText"}
@@ -127,11 +128,9 @@ def _add_overlays(
     names = {number: f"{folder}/chapter-{number:03d}.m4a" for number in heard}
     for number, name in names.items():
         edition.add(name, "audio/mp4", audio[number])
-    sheet = ""
-    active = edition.active_class
-    if not active:
-        active, sheet = ACTIVE_CLASS, f"{folder}/active.css"
-        edition.add(sheet, "text/css", _CSS.encode())
+    own_class = re.fullmatch(r"-?[A-Za-z_][\w-]*", edition.active_class)
+    active, sheet = own_class[0] if own_class else ACTIVE_CLASS, f"{folder}/active.css"
+    edition.add(sheet, "text/css", _CSS.replace("CLASS", active).encode())
     for document, root in roots.items():
         own = [clip for clip in clips if clip.document == document]
         if not own:

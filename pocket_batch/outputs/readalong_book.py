@@ -31,7 +31,11 @@ def edition_of_epub(archive: Archive, book: Book) -> Edition:
     assert package.root is not None
     edition = Edition(book, package.name, archive)
     edition.take_over(package, archive)
-    edition.state(facts_of(package), package.root.get("unique-identifier", ""))
+    facts = facts_of(package)
+    edition.state(facts, package.root.get("unique-identifier", ""))
+    for fact in facts:  # records that are no items of the manifest
+        if fact.name == "link":
+            edition.take_linked(archive.resolve(package.name, fact.attributes.get("href", ""))[0])
     edition.active_class = _active_class(package.root)
     linear = _spine(package.root, package, edition.shape())
     edition.read_along_in([entry.item.name for entry in package.spine], linear)

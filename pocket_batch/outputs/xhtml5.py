@@ -78,7 +78,9 @@ def add_style_sheet(root: Element, href: str, title: str) -> None:
         named.text = title
     if href:
         attributes = {"rel": "stylesheet", "type": "text/css", "href": href}
-        etree.SubElement(head, f"{{{XHTML}}}link", attributes)
+        link = head.makeelement(f"{{{XHTML}}}link", attributes)
+        sheets = [i for i, e in enumerate(head) if local_name(e) in ("link", "style")]
+        head.insert(sheets[0] if sheets else len(head), link)  # the book's own rules win
 
 
 def properties_of(root: Element) -> list[str]:

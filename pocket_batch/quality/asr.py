@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pocket_batch.bcp47 import primary
 from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.quality.alignment import HeardWord
+from pocket_batch.quality.word_edges import without_silence
 
 ASR_RATE_HZ = 16_000  # of Whisper
 INSTALL = "pip install 'pocket-batch[asr]'"
@@ -60,11 +61,12 @@ class Transcriber:
         segments, _ = self._model.transcribe(
             _samples(pcm, rate_hz), **self._options(language), word_timestamps=True
         )
-        return [
-            HeardWord(word.word.strip(), round(float(word.start), 3), round(float(word.end), 3))
+        heard = [
+            HeardWord(word.word.strip(), float(word.start), float(word.end))
             for segment in segments
             for word in segment.words
         ]
+        return without_silence(heard, pcm, rate_hz)
 
     def _options(self, language: str) -> dict[str, Any]:
         return {

@@ -160,7 +160,7 @@ def _by_spectrum(scores: Scores, text: str, settings: CheckSettings) -> Iterator
         yield "click"
     if (scores.level_jump_db or 0.0) > settings.max_level_jump_db:
         yield "level_jump"
-    if (scores.repetition or 0.0) > settings.max_repetition and not _repeats(text):
+    if (scores.repetition or 0.0) > settings.max_repetition and not repeats_itself(text):
         yield "repetition"
 
 
@@ -201,7 +201,7 @@ def _weight(words: Sequence[str]) -> float:
     return sum(0.5 if word in _LITTLE else 1.0 for word in words)
 
 
-def _repeats(text: str) -> bool:
+def repeats_itself(text: str) -> bool:
     """Whether a text itself says something twice in a row: `very, very`."""
     words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
     return any(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pocket_batch.quality.checks import in_order
+from pocket_batch.quality.checks import in_order, repeats_itself
 from pocket_batch.quality.levels import MAD_SCALE, MIN_LETTERS, MIN_RATES, MIN_SPREAD, num_letters
 from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
@@ -37,6 +37,7 @@ def learned_problems(
         ("rate_outlier", _rates(items, settings)),
         ("level_outlier", _levels(items, settings)),
         ("voice_outlier", _voices(items, settings)),
+        ("repetition", _repetitions(items, settings)),
     ):
         for key in keys:
             found.setdefault(key, set()).add(code)
@@ -105,6 +106,16 @@ def _voices(items: Mapping[str, tuple[str, Scores]], settings: CheckSettings) ->
         off = _distances(np.array(list(timbres.values())))
         found += _where(timbres, off - np.median(off) > settings.voice_mads * _spread(off))
     return found
+
+
+def _repetitions(items: Mapping[str, tuple[str, Scores]], settings: CheckSettings) -> list[str]:
+    """More like itself than this voice is: even voices say different words more alike."""
+    alike = {key: s.repetition for key, (_, s) in items.items() if s.repetition is not None}
+    if settings.max_repetition_over <= 0 or len(alike) < MIN_ITEMS:
+        return []
+    values = np.array(list(alike.values()))
+    found = _where(alike, values - np.median(values) > settings.max_repetition_over)
+    return [key for key in found if not repeats_itself(items[key][0])]
 
 
 def _distances(timbres: Floats) -> Floats:

@@ -14,7 +14,7 @@ from pocket_batch.data import EngineSpec, Failure, Request, Voice
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.errors import ModelUnavailableError, StoppedError, UsageError
 from pocket_batch.executors.base import Limits, Plan, Spoken, WorkerEvent, WorkerSpec
-from pocket_batch.executors.cluster import Reply
+from pocket_batch.executors.cluster import ClusterLostError, Reply
 from pocket_batch.executors.health import Vitals
 from pocket_batch.executors.pool import Pool
 from pocket_batch.executors.queue import Feed, Item, RetryQueue
@@ -465,3 +465,23 @@ def test_a_deadline_ends_work_in_this_process_too() -> None:
     assert asked[-1] > 0
     assert results(Limits(is_late=lambda seconds: True)) == 0
     assert results(Limits()) == 100
+
+
+def test_when_the_cluster_is_lost_all_that_has_no_result_waits_again() -> None:
+    """Then another cluster can do the rest, with the same queue."""
+
+    class Lost(SimulatedCluster):
+        def is_lost(self) -> bool:
+            return len(self.call_sizes) > 6
+
+    plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 1))
+    requests = [Request(f"key-{i}", f"segment-{i}", "word", VOICE, i) for i in range(200)]
+    queue = RetryQueue(requests, 120.0)
+    results: list[Any] = []
+    pool = Pool(Lost(), queue, plan, 2, lambda event: None)
+    with pytest.raises(ClusterLostError, match="What is done is saved"):
+        results.extend(pool.run(lambda: False))
+    assert 0 < len(results) < 200
+    results += Pool(SimulatedCluster(), queue, plan, 2, lambda event: None).run(lambda: False)
+    keys = [result.utterance.key for result in results if isinstance(result, Spoken)]
+    assert sorted(keys) == sorted(request.key for request in requests)

@@ -52,7 +52,7 @@ def make_page(facts: Facts, live: bool = False) -> str:
         lines_link='<li><a href="#lines">Lines</a></li>' if live else "",
         loudness=parts.loudness_section(facts, levels, curve),
         rates=parts.rate_section(facts),
-        chapters=parts.chapters_section(levels, found),
+        chapters=parts.chapters_section(facts, levels, found),
         dropped=parts.dropped_section(facts),
         speed=made.speed_section(facts),
         making=made.making_section(facts),

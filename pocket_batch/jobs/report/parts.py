@@ -7,7 +7,7 @@ import numpy as np
 
 from pocket_batch.jobs.report import charts
 from pocket_batch.jobs.report.facts import Facts, at, number_at, text_at
-from pocket_batch.jobs.report.levels import ChapterLevels, Curve, shown_db
+from pocket_batch.jobs.report.levels import ChapterLevels, Curve, acx_verdict, shown_db
 from pocket_batch.jobs.report.markup import clock, quoted, safe, table
 from pocket_batch.jobs.report.suspects import Listed
 from pocket_batch.jobs.words import duration, plural
@@ -159,7 +159,7 @@ def reading_rates(facts: Facts) -> list[float]:
     return rates
 
 
-def chapters_section(levels: Sequence[ChapterLevels], found: Sequence[Listed]) -> str:
+def chapters_section(facts: Facts, levels: Sequence[ChapterLevels], found: Sequence[Listed]) -> str:
     """A row a chapter."""
     suspects: dict[int, int] = {}
     for item in found:
@@ -189,7 +189,21 @@ def chapters_section(levels: Sequence[ChapterLevels], found: Sequence[Listed]) -
         "quietest 50 ms inside utterances, −∞ is digital silence. ACX wants RMS −23 to −18 dB, "
         "peaks of at most −3 dB and a noise floor of at most −60 dB; --loudness acx aims at it.</p>"
     )
-    return table("Chapters with their levels", head, rows) + note
+    return table("Chapters with their levels", head, rows) + _whole_file(facts, levels) + note
+
+
+def _whole_file(facts: Facts, levels: Sequence[ChapterLevels]) -> str:
+    """The levels of a book that is one file; of several the table has them all."""
+    if len(facts.measured.files) != 1:
+        return ""
+    file = facts.measured.files[0]
+    noise = max((c.noise_floor_db for c in levels if c.noise_floor_db is not None), default=None)
+    _, verdict = acx_verdict(file.rms_db, file.true_peak_dbtp, noise)
+    return (
+        f"<p>{safe(file.name)} as a whole: {shown_db(file.lufs)} LUFS, peak "
+        f"{shown_db(file.true_peak_dbtp)} dBTP, RMS {shown_db(file.rms_db)} dB. "
+        f"Meets ACX: {safe(verdict[:1].lower() + verdict[1:])}</p>"
+    )
 
 
 def _cell(value: float, shown: str) -> str:

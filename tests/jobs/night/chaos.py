@@ -32,12 +32,11 @@ from chaos_faults import (
     kill_worker,
     leave_lock,
     second_run,
-    small_disk,
     starve_worker,
     tear,
     terminate,
 )
-from chaos_place import Calm, Place, Verdict, judge, make_calm
+from chaos_place import Calm, Place, Verdict, judge, make_calm, small_disk
 
 DISK_BYTES = 200_000_000
 NOWHERE = "192.0.2.1:6379"  # of a network that is for documents alone

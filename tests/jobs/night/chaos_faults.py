@@ -7,7 +7,6 @@ import random
 import resource
 import signal
 import socket
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaos_cluster import FakeCluster
-from chaos_place import Place, Verdict
+from chaos_place import Place, Verdict, catches
 
 STOP_S = 3.0  # `ray job stop` kills that long after SIGTERM
 TORN = ("utterances.jsonl", "run.json", "status.json", "summary.json", "segments.jsonl")
@@ -292,28 +291,6 @@ def kill(pid: int, number: int) -> bool:
         os.kill(pid, number)
         return True
     return False
-
-
-def catches(pid: int, number: int) -> bool:
-    """Whether a process has a handler for a signal."""
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("SigCgt:"):
-                return bool(int(line.split()[1], 16) >> (number - 1) & 1)
-    return False
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path, num_bytes: int) -> Iterator[Path]:
-    """A disk of that size in memory, mounted at a folder; raises PermissionError without root."""
-    folder.mkdir(parents=True)
-    words = ["mount", "-t", "tmpfs", "-o", f"size={num_bytes}", "none", str(folder)]
-    if subprocess.run(words, capture_output=True, check=False).returncode:
-        raise PermissionError("only root can mount a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 Fault = Callable[[Round], None]

@@ -1,5 +1,6 @@
 """A folder with three small books, runs of `pocket-batch run` in it, and what must hold after."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -214,3 +216,25 @@ def judge(place: Place, calm: Calm) -> Verdict:
     if left:
         verdict.wrong.append(f"{len(left)} processes are left")
     return verdict
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, num_bytes: int) -> Iterator[Path]:
+    """A disk of that size in memory, mounted at a folder; raises PermissionError without root."""
+    folder.mkdir(parents=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={num_bytes}", "none", str(folder)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        raise PermissionError("only root can mount a small disk")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def catches(pid: int, number: int) -> bool:
+    """Whether a process has a handler for a signal."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("SigCgt:"):
+                return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False

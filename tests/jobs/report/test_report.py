@@ -295,6 +295,8 @@ def test_every_run_writes_its_report_and_the_command_makes_it_again(
     path = story.parent / "story.work" / "report.html"
     first = path.read_text(encoding="utf-8")
     assert "A Small Story" in first
+    assert "story.m4b as a whole: −23.0 LUFS" in first
+    assert "Meets ACX: " in first
     path.unlink()
     assert command("report", path.parent) == 0
     assert str(path) in capsys.readouterr().out
