@@ -1,6 +1,7 @@
 """Where words begin and end by the signal: an ASR model counts silence around a word to it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from pocket_batch.quality.alignment import HeardWord
 from pocket_batch.quality.levels import FRAME_S, SILENCE_BELOW_PEAK_DB
 
 MIN_PAUSE_S = 0.12  # longer than the closure of a stop consonant
+MAX_REACH_S = 0.3  # from where a word was heard to the pause beside it
 MAX_REST_S = 0.1  # of a neighbour, on the other side of a pause
 
 
@@ -29,7 +31,26 @@ def without_silence(
     frames = np.abs(pcm[: num_frames * size].astype(np.int32)).reshape(num_frames, size)
     levels = frames.max(axis=1)  # (F,)
     is_loud = levels > levels.max() * 10 ** (-SILENCE_BELOW_PEAK_DB / 20)
-    return [_tight(word, is_loud, size / rate_hz) for word in words]
+    tight = [_tight(word, is_loud, size / rate_hz) for word in words]
+    return _to_pauses(tight, np.flatnonzero(is_loud) * (size / rate_hz), size / rate_hz)
+
+
+def _to_pauses(words: Sequence[HeardWord], loud_s: NDArray[Any], frame_s: float) -> list[HeardWord]:
+    """Let the first word after a pause begin, and the last one before it end, where it does."""
+    breaks = np.flatnonzero(np.diff(loud_s) > MIN_PAUSE_S)
+    begins = np.concatenate([loud_s[:1], loud_s[breaks + 1]])
+    ends = np.concatenate([loud_s[breaks], loud_s[-1:]]) + frame_s
+    result: list[HeardWord] = []
+    for index, word in enumerate(words):
+        begin, end = word.begin_s, word.end_s
+        before = words[index - 1].end_s if index else 0.0
+        after = words[index + 1].begin_s if index + 1 < len(words) else np.inf
+        near = begins[(begins >= before) & (begins < begin) & (begins > begin - MAX_REACH_S)]
+        begin = float(near[-1]) if len(near) else begin
+        near = ends[(ends <= after) & (ends > end) & (ends < end + MAX_REACH_S)]
+        end = float(near[0]) if len(near) else end
+        result.append(HeardWord(word.text, round(begin, 3), round(end, 3)))
+    return result
 
 
 def _tight(word: HeardWord, is_loud: NDArray[np.bool_], frame_s: float) -> HeardWord:

@@ -88,9 +88,14 @@ def sample_json(sample: Sample) -> bytes:
     )
 
 
+# Scores that data sets do not have; units are the same bytes as before there were any.
+_FOR_LISTENERS = frozenset(Scores.__slots__[Scores.__slots__.index("heard") + 1 :])
+
+
 def _values(record: Sample | Scores | AttemptReject) -> dict[str, Any]:
-    """As `asdict` of a flat record, without its copies."""
-    return {name: getattr(record, name) for name in record.__slots__}
+    """As `asdict` of a flat record, without its copies and without scores nobody measured."""
+    values = {name: getattr(record, name) for name in record.__slots__}
+    return {name: v for name, v in values.items() if v is not None or name not in _FOR_LISTENERS}
 
 
 def sample_of(data: bytes) -> Sample:

@@ -34,8 +34,8 @@ def test_words_are_heard_where_they_are(
         for first in range(0, len(texts), 3)
         for error in detection.errors_of_times(voice, texts[first : first + 3], listener)
     ]
-    assert float(np.median(errors)) < 0.12
-    assert float(np.quantile(errors, 0.9)) < 0.35
+    assert float(np.median(errors)) < 0.03
+    assert float(np.quantile(errors, 0.9)) < 0.15
 
 
 @pytest.mark.parametrize("voice", ["heart"] if SHORT else ["heart", "joe"])

@@ -119,3 +119,9 @@ def test_a_unit_is_done_when_its_tar_is_what_its_record_says(tmp_path: Path) -> 
     assert read_done(store, UNIT) is None
     store.write(unit_file(UNIT, "done.json"), b'{"id": "x"')
     assert read_done(store, UNIT) is None
+
+
+def test_scores_that_data_sets_do_not_have_are_not_in_their_units() -> None:
+    sample = Sample("k", "kept", scores=SCORES)
+    assert b"timbre" not in sample_json(sample)
+    assert sample_of(sample_json(sample)) == sample
