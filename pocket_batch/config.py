@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from pocket_batch.data import Voice
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import UsageError
 from pocket_batch.job_settings import JobSettings
 from pocket_batch.ranges import ranges_of
-from pocket_batch.settings import AudiobookPipeline, Casting, DatasetPipeline
+from pocket_batch.settings import AudiobookPipeline, Casting
 from pocket_batch.yaml_files import read_yaml
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.config import load_dataset_pipeline
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.jobs.dataset.export import ExportResult, export_dataset, read_clips
 from pocket_batch.jobs.dataset.job import DatasetJob
 from pocket_batch.jobs.dataset.record import SetStatistics
@@ -22,7 +23,6 @@ from pocket_batch.jobs.dataset.validate import validate_dataset
 from pocket_batch.jobs.progress import Reporter, Silent
 from pocket_batch.outputs.exports import check_format
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 Place = str | PathLike[str]
 

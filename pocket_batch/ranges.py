@@ -3,15 +3,13 @@
 from dataclasses import fields
 
 from pocket_batch.data import Pauses, Sampling
-from pocket_batch.settings import (
-    AudiobookPipeline,
-    CheckSettings,
+from pocket_batch.dataset_settings import (
     CorpusSettings,
     DatasetPipeline,
-    ExecutorSettings,
     FilterSettings,
     VoicesSettings,
 )
+from pocket_batch.settings import AudiobookPipeline, CheckSettings, ExecutorSettings
 
 Range = tuple[str, float | None, float, float]  # dotted name, value, lowest, highest
 
@@ -68,8 +66,6 @@ def _of_check(check: CheckSettings) -> list[Range]:
         "short_words": (0, 1000),
         "warn_wer": (0, 10),
         "critical_wer": (0, 10),
-        "warn_similarity": (-1, 1),
-        "critical_similarity": (-1, 1),
     }
     return [(f"check.{name}", getattr(check, name), *bound) for name, bound in bounds.items()]
 

@@ -10,8 +10,8 @@ from pocket_batch.audio.limiter import Limiter
 from pocket_batch.audio.loudness import LoudnessMeter, integrated_lufs, rms_db
 from pocket_batch.audio.ogg import with_serial
 from pocket_batch.audio.pcm import Samples, to_int16
+from pocket_batch.dataset_settings import AudioKind
 from pocket_batch.errors import AudioError
-from pocket_batch.settings import AudioKind
 
 OPUS_RATES_HZ = (8_000, 12_000, 16_000, 24_000, 48_000)  # RFC 6716, section 2
 CEILING_DBTP = -1.0

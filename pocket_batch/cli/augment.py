@@ -17,9 +17,9 @@ import re
 from pocket_batch.audio.augment import CODECS
 from pocket_batch.cli.running import add_log_arguments, stop_signals
 from pocket_batch.cli.show import make_reporter
+from pocket_batch.dataset_settings import AugmentSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.outputs.clip_files import SPLITS
-from pocket_batch.settings import AugmentSettings
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,30}")
 _BOUNDS = {

@@ -29,8 +29,8 @@ from pocket_batch.cli.running import (
     stop_signals,
 )
 from pocket_batch.cli.show import make_reporter
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import DatasetPipeline
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,9 +18,9 @@ from pathlib import Path
 from pocket_batch.cli.dataset import parse_split
 from pocket_batch.cli.running import add_log_arguments, stop_signals
 from pocket_batch.cli.show import make_reporter
+from pocket_batch.dataset_settings import ExportSettings, SplitSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.outputs.exports import EXPORTS, check_format, load_format
-from pocket_batch.settings import ExportSettings, SplitSettings
 
 ALL = "all"
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}

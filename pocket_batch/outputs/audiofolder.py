@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.clip_files import (
     SPLITS,
     audio_name,
@@ -23,7 +24,6 @@ from pocket_batch.outputs.clip_files import (
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.outputs.tables import arrow_type, columns_of, row_of
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "a folder a split with audio files and metadata.parquet, for `load_dataset`"
 NEEDS_WAV = False

@@ -11,9 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.rows import Clip, Value
-from pocket_batch.settings import ExportSettings
 
 ColumnType = Literal["string", "int32", "int64", "float32", "float64", "bool"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.bcp47 import english_name
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.clip_files import (
     audio_name,
     json_line,
@@ -20,7 +21,6 @@ from pocket_batch.outputs.clip_files import (
 )
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.rows import Clip, Value
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "pb_recordings_*.jsonl.gz and pb_supervisions_*.jsonl.gz with audio, for Lhotse"
 NEEDS_WAV = False

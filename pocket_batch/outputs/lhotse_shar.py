@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.clip_files import json_line, read_lines, text_of, write_lines
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.outputs.lhotse import listed_cut, recording, supervision
 from pocket_batch.outputs.tar_shards import TarShards, check_numbers, read_tar
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "a folder a split with cuts.000000.jsonl.gz and recording.000000.tar, for Lhotse"
 NEEDS_WAV = False

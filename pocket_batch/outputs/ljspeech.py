@@ -6,10 +6,10 @@ Source: the LJ Speech Dataset, README; read by coqui's formatter and lhotse's re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.clip_files import orphans, read_audio, write_clip, write_lines
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "metadata.csv (id|text|normalised text) and wavs/, for coqui, lhotse and others"
 NEEDS_WAV = True

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.outputs.tables import arrow_type, columns_of, features, row_of
 from pocket_batch.outputs.tar_shards import check_numbers
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "data/train-00000-of-00001.parquet ..., audio inside, for `load_dataset` and hubs"
 NEEDS_WAV = False

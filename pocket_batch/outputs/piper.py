@@ -6,10 +6,10 @@ Source: OHF-Voice/piper1-gpl, docs/TRAINING.md.
 from collections.abc import Iterator
 from pathlib import Path
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.clip_files import orphans, read_audio, write_clip, write_lines
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "metadata.csv (file|text or file|speaker|text) and wav/, to train Piper voices"
 NEEDS_WAV = True

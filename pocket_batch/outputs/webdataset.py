@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.clip_files import common_values, json_line
 from pocket_batch.outputs.exports import Listed, SetFacts
 from pocket_batch.outputs.tar_shards import TarShards, check_numbers, read_tar
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 DESCRIPTION = "train-000000.tar ... with .flac, .json and .txt of each clip, for WebDataset"
 NEEDS_WAV = False

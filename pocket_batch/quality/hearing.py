@@ -1,8 +1,8 @@
 """What is wrong with an utterance by what was heard of it."""
 
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.quality.word_errors import is_loop
 from pocket_batch.rows import Scores
-from pocket_batch.settings import FilterSettings
 
 
 def reason_to_reject_heard(

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocket_batch.data import FinishReason
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.rows import Scores
-from pocket_batch.settings import FilterSettings
 
 Pcm = NDArray[np.int16]
 

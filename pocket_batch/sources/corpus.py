@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from pocket_batch.dataset_settings import CorpusSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.rows import CorpusReject, CorpusRow
-from pocket_batch.settings import CorpusSettings
 from pocket_batch.sources.corpus_columns import Columns, known_names, one_line
 from pocket_batch.sources.corpus_csv import read_csv
 from pocket_batch.sources.corpus_json import read_json

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pocket_batch.dataset_settings import CorpusSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.rows import CorpusReject, CorpusRow, Value
-from pocket_batch.settings import CorpusSettings
 from pocket_batch.sources.corpus_json import WrittenNumber
 from pocket_batch.sources.corpus_lines import MAX_SHOWN, Record
 

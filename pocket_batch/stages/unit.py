@@ -18,6 +18,7 @@ from pathlib import Path
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.config import cache_folder
 from pocket_batch.data import Failure, Request
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.errors import (
     DamagedAudioError,
     InputError,
@@ -27,7 +28,6 @@ from pocket_batch.errors import (
 )
 from pocket_batch.quality.levels import reason_to_reject
 from pocket_batch.rows import Sample, UnitDone, UnitFailure, UnitTask
-from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.listen import Listener
 from pocket_batch.stages.synthesize import Spoken, Synthesize
 from pocket_batch.stages.unit_groups import first_attempts, groups, next_attempts

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from pocket_batch.data import Request
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.quality.hearing import reason_to_reject_heard
 from pocket_batch.quality.levels import MIN_LETTERS, num_letters, rate_bounds, reason_to_reject
 from pocket_batch.rows import AttemptReject, Sample
-from pocket_batch.settings import FilterSettings
 from pocket_batch.units.partial import Attempt
 
 Attempts = Mapping[tuple[str, int], Attempt]

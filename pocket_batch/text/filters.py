@@ -6,7 +6,7 @@ from collections import Counter
 from functools import lru_cache
 
 from pocket_batch.bcp47 import primary
-from pocket_batch.settings import CorpusSettings
+from pocket_batch.dataset_settings import CorpusSettings
 
 MIN_WORDS = 6  # fewer of them may well be the same word
 # The scripts of languages, as the names of their letters begin; other languages may use any.

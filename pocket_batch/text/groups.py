@@ -5,8 +5,8 @@ import re
 import unicodedata
 from hashlib import blake2b
 
+from pocket_batch.dataset_settings import SplitSettings
 from pocket_batch.rows import Split
-from pocket_batch.settings import SplitSettings
 
 _APOSTROPHES = "'’‘`´ʼ＇"
 _NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)

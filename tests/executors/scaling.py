@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pocket_batch.data import EngineSpec, Request, Utterance, Voice
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.executors.base import Plan, WorkerEvent, WorkerSpec, make_executor
 from pocket_batch.jobs.messages import tell_worker
 from pocket_batch.jobs.plan import LETTERS_PER_S
@@ -30,7 +31,6 @@ from pocket_batch.jobs.status import StatusFile
 from pocket_batch.jobs.watchers import Several
 from pocket_batch.manifest import content_key, request_seed
 from pocket_batch.rows import UnitDone, UnitTask
-from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.unit import UnitSpec
 from pocket_batch.work_folder import WorkFolder
 

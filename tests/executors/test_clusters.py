@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from pocket_batch.data import EngineSpec, Request, Utterance, Voice
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.errors import StoppedError, UsageError
 from pocket_batch.executors import pool
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec, make_executor
 from pocket_batch.jobs.speak import finished, speak
 from pocket_batch.manifest import content_key, request_seed
 from pocket_batch.rows import UnitDone, UnitTask
-from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.unit import UnitSpec
 from pocket_batch.work_folder import WorkFolder
 

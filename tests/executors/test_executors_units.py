@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from pocket_batch.data import EngineSpec, Request, Voice
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.executors import local, session
 from pocket_batch.executors.base import Plan, Result, WorkerEvent, WorkerSpec, make_executor
 from pocket_batch.manifest import content_key, request_seed
 from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
-from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.unit import UnitSpec
 
 SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pocket_batch.data import EngineSpec, Request, Voice
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.executors import pool as pools
 from pocket_batch.executors.base import Plan, WorkerEvent, WorkerSpec
@@ -17,7 +18,6 @@ from pocket_batch.executors.queue import Feed
 from pocket_batch.executors.queues import make_queue
 from pocket_batch.executors.unit_queue import MAX_LOSSES, WINDOW, UnitQueue, unit_feed
 from pocket_batch.rows import UnitDone, UnitFailure, UnitTask
-from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.unit import UnitSpec
 
 VOICE = Voice("tone", "fake", "en", "CC0-1.0")

@@ -12,10 +12,10 @@ from PIL import Image
 
 from pocket_batch.audio.clip import encode
 from pocket_batch.data import Book, Cover
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.audiobook import ChapterMark
 from pocket_batch.outputs.exports import SetFacts, Speaker, load_format
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 RATE_HZ = 24_000
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.outputs.exports import SetFacts
 from pocket_batch.outputs.piper import make_exporter, read_back
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings
 
 
 def test_several_voices_have_a_column_and_every_file_is_there(

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pocket_batch.data import EngineSpec, Request, Voice
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.engine.base import make_engine
 from pocket_batch.quality.levels import measure_levels, rate_bounds, reason_to_reject
-from pocket_batch.settings import FilterSettings
 
 Pcm = NDArray[np.int16]
 HEART = Voice("heart", "hibari", "en-US", "Apache-2.0", parameters={"hibari_voice": "heart"})

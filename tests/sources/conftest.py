@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pocket_batch.dataset_settings import CorpusSettings
 from pocket_batch.rows import CorpusReject, CorpusRow
-from pocket_batch.settings import CorpusSettings
 from pocket_batch.sources.corpus import read_corpus
 
 CONTAINER = (

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pocket_batch.dataset_settings import CorpusSettings
 from pocket_batch.errors import InputError, PocketBatchError, UsageError
 from pocket_batch.rows import CorpusReject, CorpusRow
-from pocket_batch.settings import CorpusSettings
 from pocket_batch.sources.corpus import expand_inputs, read_corpus
 
 Item = CorpusRow | CorpusReject

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from pocket_batch.data import EngineSpec, Request, Voice
+from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.engine.base import Output
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.manifest import content_key, request_seed
 from pocket_batch.rows import Sample, UnitDone, UnitTask
-from pocket_batch.settings import FilterSettings
 from pocket_batch.stages.synthesize import Synthesize
 from pocket_batch.stages.unit import MakeUnits, UnitSpec
 from pocket_batch.units.names import unit_file

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocket_batch.settings import CorpusSettings
+from pocket_batch.dataset_settings import CorpusSettings
 from pocket_batch.text.filters import TextFilter
 
 FINE = {

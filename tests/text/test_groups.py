@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocket_batch.settings import SplitSettings
+from pocket_batch.dataset_settings import SplitSettings
 from pocket_batch.text.groups import split_of, text_group
 
 WORDS = st.lists(st.text(st.characters(categories=["L", "Nd"]), min_size=1), min_size=1).map(

@@ -20,6 +20,7 @@ import numpy as np
 from pocket_batch.audio.augment import NOISES, Changes, changed
 from pocket_batch.audio.clip import decode, encode
 from pocket_batch.audio.pcm import Samples, to_int16
+from pocket_batch.dataset_settings import AugmentSettings
 from pocket_batch.errors import InputError, OutputError, StoppedError, writing
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.dataset.augmented import variant_file
@@ -30,7 +31,6 @@ from pocket_batch.jobs.dataset.record import read_run
 from pocket_batch.jobs.dataset.tasks import planned_units
 from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.rows import Row, Sample, Unit
-from pocket_batch.settings import AugmentSettings
 from pocket_batch.units.store import Store
 from pocket_batch.units.unit import add_member, new_tar, read_done, read_samples, read_unit
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pocket_batch.audio.clip import Encoding, convert
+from pocket_batch.dataset_settings import SplitSettings
 from pocket_batch.errors import InputError, StoppedError
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.dataset.augmented import Variant, names_of, variants_of
@@ -16,7 +17,6 @@ from pocket_batch.jobs.dataset.outcome import rows_and_samples, rows_of
 from pocket_batch.jobs.dataset.tasks import planned_units
 from pocket_batch.outputs.exports import ColumnType, SetFacts, Speaker
 from pocket_batch.rows import Clip, Row, Sample, Split, Unit, Value
-from pocket_batch.settings import SplitSettings
 from pocket_batch.text.groups import split_of
 from pocket_batch.units.store import Store
 from pocket_batch.units.unit import read_done, read_unit

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.audio.clip import Encoding
+from pocket_batch.dataset_settings import ExportSettings, SplitSettings
 from pocket_batch.errors import InputError, OutputError, UsageError, writing
 from pocket_batch.jobs.dataset.card import write_card
 from pocket_batch.jobs.dataset.clips import Census, ClipReader, facts_of
@@ -20,7 +21,6 @@ from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.outputs.clip_files import SPLITS
 from pocket_batch.outputs.exports import Format, SetFacts, load_format
 from pocket_batch.rows import Clip
-from pocket_batch.settings import ExportSettings, SplitSettings
 from pocket_batch.units.store import Store
 
 RECORD = "export.json"

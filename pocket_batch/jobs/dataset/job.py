@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.executors.base import Limits
-from pocket_batch.settings import DatasetPipeline
 
 
 @dataclass(frozen=True, slots=True)

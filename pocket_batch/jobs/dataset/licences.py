@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from pocket_batch.dataset_settings import LicenceSettings
 from pocket_batch.errors import UsageError
-from pocket_batch.settings import LicenceSettings
 
 UNKNOWN = "unknown"
 # From the freest to the strictest: (pattern of the name in small letters, rank).

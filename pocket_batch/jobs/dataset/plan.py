@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from pocket_batch.config import as_dict
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import InputError, StoppedError, writing
 from pocket_batch.executors.base import fingerprint
 from pocket_batch.jobs.dataset.ids import row_id, short_hash
@@ -23,7 +24,6 @@ from pocket_batch.jobs.dataset.voices import Assignment
 from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.manifest import content_key, request_seed
 from pocket_batch.rows import CorpusReject, Row, Split, Unit
-from pocket_batch.settings import DatasetPipeline
 from pocket_batch.text.groups import split_of, text_group
 
 ROWS, UNITS, REJECTS, PLAN = "rows.jsonl", "units.jsonl", "rejects.jsonl", "plan.json"

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pocket_batch.config import as_dict
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import UsageError
 from pocket_batch.executors.cores import usable_cores
@@ -20,7 +21,6 @@ from pocket_batch.jobs.dataset.job import DatasetJob
 from pocket_batch.jobs.record import package_versions
 from pocket_batch.outputs.exports import Speaker
 from pocket_batch.rows import UnitDone
-from pocket_batch.settings import DatasetPipeline
 from pocket_batch.units.store import Store
 
 RUN_FILE = "run.json"

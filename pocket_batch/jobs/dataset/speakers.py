@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pocket_batch.bcp47 import primary
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import EngineSpec, Voice
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import UsageError
 from pocket_batch.executors.base import fingerprint
@@ -13,7 +14,7 @@ from pocket_batch.jobs.language import BookLanguage, check_code
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.voice import Speaker, choose_speaker, fetch
 from pocket_batch.outputs.exports import Speaker as SpeakerFacts
-from pocket_batch.settings import AudiobookPipeline, DatasetPipeline
+from pocket_batch.settings import AudiobookPipeline
 
 
 @dataclass(slots=True)

@@ -6,10 +6,10 @@ from itertools import islice
 from pathlib import Path
 
 from pocket_batch.data import Block, Book, Chapter
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.engine.base import Engine
 from pocket_batch.jobs.lexicon import load_lexicon
 from pocket_batch.rows import CorpusReject, CorpusRow
-from pocket_batch.settings import DatasetPipeline
 from pocket_batch.sources.base import read_book
 from pocket_batch.sources.corpus import BOOKS, kind_of, read_corpus
 from pocket_batch.stages.normalize import Normalize

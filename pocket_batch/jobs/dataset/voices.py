@@ -9,9 +9,9 @@ Source: Wang, Ravishankar, "Weighted rendezvous hashing", IETF draft-ietf-bess-w
 import math
 from collections.abc import Iterable
 
+from pocket_batch.dataset_settings import VoicesSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.rows import Split
-from pocket_batch.settings import VoicesSettings
 from pocket_batch.text.groups import unit_hash
 
 

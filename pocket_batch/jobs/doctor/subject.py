@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import EngineSpec, Voice
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import InputError, ModelUnavailableError, UsageError
 from pocket_batch.jobs.casting import find_casting
 from pocket_batch.jobs.dataset.speakers import choose_speakers
@@ -17,7 +18,7 @@ from pocket_batch.jobs.night.job import NightJob, open_job
 from pocket_batch.jobs.night.naming import literal_folder
 from pocket_batch.jobs.voice import Speaker, choose_speaker
 from pocket_batch.jobs.words import plural
-from pocket_batch.settings import AudiobookPipeline, DatasetPipeline, ExecutorSettings
+from pocket_batch.settings import AudiobookPipeline, ExecutorSettings
 from pocket_batch.sources.corpus import expand_inputs
 
 MAX_NAMED = 3

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.config import load_dataset_pipeline, load_job, load_pipeline
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import UsageError
 from pocket_batch.executors.base import Limits
 from pocket_batch.job_settings import JobSettings
 from pocket_batch.jobs.deadline import Deadline, make_deadline
 from pocket_batch.jobs.night.naming import check_pattern, literal_folder
-from pocket_batch.settings import AudiobookPipeline, DatasetPipeline
+from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.yaml_files import read_yaml
 
 SHIPPED = ("audiobook", "dataset")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import NoSpaceError, PartialRunError, PocketBatchError, StoppedError
 from pocket_batch.executors.base import Limits
 from pocket_batch.jobs.dataset.export import export_dataset, tell_export
@@ -13,7 +14,6 @@ from pocket_batch.jobs.dataset.run import run_dataset
 from pocket_batch.jobs.night.job import NightJob
 from pocket_batch.jobs.night.summary import Line
 from pocket_batch.jobs.progress import Reporter
-from pocket_batch.settings import DatasetPipeline
 
 if TYPE_CHECKING:
     from pocket_batch.jobs.night.run import Night

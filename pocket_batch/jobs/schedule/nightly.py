@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.config import cache_folder
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import UsageError
 from pocket_batch.job_settings import JobSettings
 from pocket_batch.jobs.night.job import SHIPPED, NightJob, open_job
 from pocket_batch.jobs.night.naming import literal_folder
 from pocket_batch.jobs.schedule.quoting import check_text, job_name
-from pocket_batch.settings import DatasetPipeline
 
 # Where models and voices are found: what is set in the shell that makes the files holds at night.
 KEPT = ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")

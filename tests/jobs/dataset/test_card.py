@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.jobs.dataset.export import export_dataset
 from pocket_batch.jobs.progress import Silent
 from pocket_batch.outputs.exports import EXPORTS
-from pocket_batch.settings import ExportSettings
 
 
 def _card(source: Path, name: str, settings: ExportSettings | None = None) -> tuple[Any, str]:

@@ -12,11 +12,11 @@ import pytest
 
 from pocket_batch.audio.clip import decode
 from pocket_batch.cli.main import main
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.errors import InputError, OutputError, StoppedError, UsageError
 from pocket_batch.jobs.dataset.export import ExportResult, export_dataset, read_clips
 from pocket_batch.jobs.progress import Silent
 from pocket_batch.outputs.exports import EXPORTS, load_format
-from pocket_batch.settings import ExportSettings
 
 MakeSet = Callable[..., Path]
 

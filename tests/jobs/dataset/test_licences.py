@@ -1,8 +1,8 @@
 import pytest
 
+from pocket_batch.dataset_settings import LicenceSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.jobs.dataset.licences import hub_licence, is_noncommercial, licence_of_set, rank
-from pocket_batch.settings import LicenceSettings
 
 
 def test_licences_are_ordered_from_free_to_strict() -> None:

@@ -11,12 +11,12 @@ import pyarrow.parquet
 import pytest
 
 from pocket_batch.cli.main import main
+from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.errors import InputError
 from pocket_batch.jobs.dataset.export import export_dataset
 from pocket_batch.jobs.dataset.validate import validate_dataset
 from pocket_batch.jobs.progress import Silent
 from pocket_batch.outputs.exports import EXPORTS
-from pocket_batch.settings import ExportSettings
 
 MakeSet = Callable[..., Path]
 

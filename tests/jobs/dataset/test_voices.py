@@ -2,9 +2,9 @@ from collections import Counter
 
 import pytest
 
+from pocket_batch.dataset_settings import VoicesSettings
 from pocket_batch.errors import UsageError
 from pocket_batch.jobs.dataset.voices import Assignment
-from pocket_batch.settings import VoicesSettings
 
 TEXTS = [f"text {number}" for number in range(2000)]
 

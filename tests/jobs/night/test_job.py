@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocket_batch.config import json_schema, load_job
+from pocket_batch.dataset_settings import DatasetPipeline
 from pocket_batch.errors import UsageError
 from pocket_batch.jobs.night.job import NightJob, open_job
-from pocket_batch.settings import AudiobookPipeline, DatasetPipeline
+from pocket_batch.settings import AudiobookPipeline
 
 REPOSITORY = Path(__file__).parents[3]
 LEAST = {"inbox": "in", "output": "out/{stem}.m4b"}
