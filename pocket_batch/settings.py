@@ -126,7 +126,6 @@ class CheckSettings:
     critical_wer: float = 0.03
 
 
-
 @dataclass(frozen=True, slots=True)
 class MasterSettings:
     """Trim, fades, levels, loudness and peak of the finished audio.

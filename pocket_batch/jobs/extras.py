@@ -11,6 +11,7 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.extra_records import describe_extra
 from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.jobs.record import is_as_written
+from pocket_batch.jobs.speak import read_checked
 from pocket_batch.jobs.subtitles import NO_WORDS, write_subtitles
 from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.outputs.cues import WordTimes
@@ -149,7 +150,7 @@ class Extras:
             self.pipeline,
             kinds,
             self.choices,
-            self.word_times,
+            self.word_times or _word_times(self.work),
         )
         paths = list(written)
         where = paths[0] if len(paths) == 1 else f"{len(paths)} files in {paths[0].parent}"
@@ -211,3 +212,8 @@ def speech_of(
     """Join what an earlier run spoke once more, to encode it again."""
     mastered = list(Master(work, joiner, script, usable_cores()).run(utterances))
     return Speech(book, tuple(narrators), script, joiner, mastered)
+
+
+def _word_times(work: WorkFolder) -> dict[str, WordTimes]:
+    """When each word was heard, of the utterances that were listened to."""
+    return {key: checked.words for key, checked in read_checked(work).items() if checked.words}

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocket_batch.quality.checks import in_order, repeats_itself
-from pocket_batch.quality.levels import MAD_SCALE, MIN_LETTERS, MIN_RATES, MIN_SPREAD, num_letters
+from pocket_batch.quality.levels import MAD_SCALE, MIN_RATES, MIN_SPREAD, num_letters
 from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
 
 Floats = NDArray[np.float64]
+MIN_WORDS = 8  # a heading, or a word or two with who said them, are read in their own way
 MIN_ITEMS = 10  # fewer say little about a level or a timbre
 MIN_LEVEL_DB = 4.0  # nearer than these is no fault, however even a voice is
 MIN_SEMITONES = 4.0
@@ -49,7 +50,7 @@ def _rates(items: Mapping[str, tuple[str, Scores]], settings: CheckSettings) -> 
 
     The duration is fitted to letters, syllables, words and stops, by least squares.
     """
-    keys = [key for key, (text, _) in items.items() if num_letters(text) >= MIN_LETTERS]
+    keys = [key for key, (text, _) in items.items() if len(text.split()) >= MIN_WORDS]
     if settings.rate_mads <= 0 or len(keys) < MIN_RATES:
         return []
     lengths = np.array([_lengths(items[key][0]) for key in keys])  # (N, 5)

@@ -75,7 +75,9 @@ class Check:
                 )
                 codes += tuple(c for c in learned.get(key, ()) if c not in codes)
                 self.problems |= {key: codes} if codes else {}
-                reason = " ".join(sentence(code, found, text) for code in codes)
+                reason = " ".join(
+                    sentence(code, found, text, language=self._language) for code in codes
+                )
             if reason:
                 written = self._texts[key]
                 suspect = Suspect(key, utterance.segment_id, written, reason, codes)

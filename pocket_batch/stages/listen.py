@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pocket_batch.audio.pcm import Pcm
 from pocket_batch.manifest import content_key
+from pocket_batch.quality.alignment import WordTime, align
 from pocket_batch.quality.word_errors import word_errors
 from pocket_batch.rows import Scores
 
@@ -55,6 +56,23 @@ class Listener:
         found = self._model(self._name).transcribe(pcm, rate_hz, self._language)
         errors = word_errors(text, found, self._language)
         return replace(scores, wer=errors.wer, cer=errors.cer, heard=found)
+
+    def listen(
+        self, pcm: Pcm, rate_hz: int, text: str, scores: Scores
+    ) -> tuple[Scores, tuple[WordTime, ...]]:
+        """Likewise, with words that sound alike taken for the same, and when each is heard.
+
+        Raises:
+            ModelUnavailableError: the ASR model is not on this machine.
+        """
+        assert self._name is not None
+        words = self._model(self._name).words(pcm, rate_hz, self._language)
+        found = align(text, words, self._language)
+        heard = " ".join(word.text for word in words)
+        scores = replace(
+            scores, wer=found.wer, cer=found.cer, num_edits=found.num_edits, heard=heard
+        )
+        return scores, found.word_times
 
     def _model(self, name: str) -> "Transcriber":
         with self._loading:

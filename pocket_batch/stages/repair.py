@@ -38,12 +38,22 @@ class CheckSpec:
     language: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An attempt with what is known of it."""
+
+    spoken: Spoken
+    scores: Scores
+    problems: tuple[str, ...]
+    words: tuple[tuple[str, float, float], ...] = ()
+
+
 @dataclass(slots=True)
 class _Tries:
     """What came of one request so far; `parts` are those of the attempt in two parts."""
 
     request: Request
-    spoken: list[tuple[Spoken, Scores, tuple[str, ...]]] = field(default_factory=list)
+    spoken: list["_Judged"] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     parts: list[Spoken | None] = field(default_factory=list)
 
@@ -112,21 +122,23 @@ class Repair:
         if isinstance(result, Failure):
             tries.failures.append(result)
         else:
-            tries.spoken.append((result, *self._judged(tries.request, result)))
-            if not tries.spoken[-1][2]:
+            tries.spoken.append(self._judged(tries.request, result))
+            if not tries.spoken[-1].problems:
                 work.ready.append(self._best(tries))
                 return
         self._try_again(work, tries)
 
-    def _judged(self, request: Request, spoken: Spoken) -> tuple[Scores, tuple[str, ...]]:
+    def _judged(self, request: Request, spoken: Spoken) -> _Judged:
         text = _IPA.sub("", request.text)
         pcm = decode_flac(spoken.flac)
-        rate_hz = spoken.utterance.sampling_rate_hz
+        rate_hz, reason = spoken.utterance.sampling_rate_hz, spoken.utterance.finish_reason
         scores = measure(pcm, rate_hz, text)
+        words: tuple[tuple[str, float, float], ...] = ()
         if self._listener.listens_to(request.key):
-            scores = self._listener.heard(pcm, rate_hz, text, scores)
-        reason = spoken.utterance.finish_reason
-        return scores, find_problems(scores, reason, text, self._settings, self._language)
+            scores, times = self._listener.listen(pcm, rate_hz, text, scores)
+            words = tuple((t.word, round(t.begin_s, 3), round(t.end_s, 3)) for t in times)
+        problems = find_problems(scores, reason, text, self._settings, self._language)
+        return _Judged(spoken, scores, problems, words)
 
     def _try_again(self, work: "_Work", tries: _Tries) -> None:
         """Ask for the next attempt, or take the best one when all are used."""
@@ -160,16 +172,18 @@ class Repair:
         """The attempt that is kept: the least bad, of equal ones the first."""
         if not tries.spoken:
             return replace(tries.failures[-1], attempts=len(tries.failures))
-        spoken, scores, problems = min(tries.spoken, key=lambda t: badness(t[2], t[1]))
+        best = min(tries.spoken, key=lambda each: badness(each.problems, each.scores))
+        spoken = best.spoken
         checked = Checked(
             key=tries.request.key,
             attempt=spoken.utterance.attempt,
-            num_attempts=len(tries.spoken) + len(tries.failures),
-            problems=problems,
+            num_attempts=tries.request.attempt + len(tries.spoken) + len(tries.failures),
+            problems=best.problems,
             is_split=spoken.is_joined,
-            scores=asdict(scores),
+            scores=asdict(best.scores),
+            words=best.words,
         )
-        utterance = replace(spoken.utterance, level_db=scores.speech_db)
+        utterance = replace(spoken.utterance, level_db=best.scores.speech_db)
         return replace(spoken, utterance=utterance, checked=checked)
 
 
