@@ -104,7 +104,7 @@ def many(number: int) -> dict[str, tuple[str, Scores]]:
     chance = np.random.default_rng(1)
     items = {}
     for i in range(number):
-        text = " ".join(["canoe"] * (6 + i % 7)) + "."
+        text = " ".join(["canoe"] * (8 + i % 7)) + "."
         items[str(i)] = (
             text,
             replace(
