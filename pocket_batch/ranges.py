@@ -61,6 +61,8 @@ def _of_check(check: CheckSettings) -> list[Range]:
         "level_mads": (0, 1000),
         "voice_mads": (0, 1000),
         "max_repetition_over": (0, 1),
+        "max_attempts": (1, 20),
+        "sample_fraction": (0, 1),
         "max_unlike_words": (0, 10),
         "max_edits": (0, 1000),
         "short_words": (0, 1000),

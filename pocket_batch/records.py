@@ -26,7 +26,7 @@ class Checked:
     `attempt` is the one that was kept of `num_attempts`; `problems` are the codes of what is wrong
     with it, empty for a good one. `is_split` tells that its text was spoken in two parts. `scores`
     are those of `rows.Scores`, by name. `words` are those of the text with the times at which each
-    begins and ends, seconds from the beginning of its audio, where somebody listened.
+    begins and ends, seconds from the beginning of its audio, where `asr_model` listened.
     """
 
     key: str
@@ -36,6 +36,7 @@ class Checked:
     is_split: bool
     scores: dict[str, Any]
     words: tuple[tuple[str, float, float], ...] = ()
+    asr_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ def prepare(
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
     check_voice(speaker, reporter)
-    check_ears(job.pipeline.check)
+    spec = check_spec(job.pipeline, speaker.engine, speaker.language)
+    check_ears(spec)
     plan = plan_audiobook(job.source, reading, job.pipeline, redone)
     messages.tell_plan(reporter, plan)
     tell_redone(reporter, plan.redone, plan.stale)
@@ -123,7 +124,6 @@ def prepare(
         work.release()
         raise
     plan = replace(plan, segments=())  # they are on disk now
-    spec = check_spec(job.pipeline, speaker.engine, speaker.language)
     return Prepared(job, plan, speaker.engine, spec, work, record)
 
 

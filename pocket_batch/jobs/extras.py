@@ -14,6 +14,7 @@ from pocket_batch.jobs.record import is_as_written
 from pocket_batch.jobs.speak import read_checked
 from pocket_batch.jobs.subtitles import NO_WORDS, write_subtitles
 from pocket_batch.jobs.words import duration, plural, size
+from pocket_batch.manifest import Manifest
 from pocket_batch.outputs.cues import WordTimes
 from pocket_batch.settings import AudiobookPipeline, WriteSettings
 from pocket_batch.stages.master import Joiner, Master, Mastered
@@ -216,4 +217,10 @@ def speech_of(
 
 def _word_times(work: WorkFolder) -> dict[str, WordTimes]:
     """When each word was heard, of the utterances that were listened to."""
-    return {key: checked.words for key, checked in read_checked(work).items() if checked.words}
+    records = Manifest(work.file("utterances.jsonl"), Utterance).read(damaged=[])
+    attempts = {utterance.key: utterance.attempt for utterance in records}
+    return {
+        key: checked.words
+        for key, checked in read_checked(work).items()
+        if checked.words and checked.attempt == attempts.get(key)
+    }

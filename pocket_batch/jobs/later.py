@@ -1,6 +1,7 @@
 """Adds to a finished audiobook what was not asked for when it was made."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from pocket_batch.jobs.plan import AudiobookPlan, plan_audiobook
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.redone import Redone
-from pocket_batch.jobs.speak import finished
+from pocket_batch.jobs.speak import check_spec, finished
+from pocket_batch.jobs.voice import Speaker
 from pocket_batch.stages.master import Joiner
 from pocket_batch.work_folder import WorkFolder
 
@@ -60,7 +62,7 @@ def add_missing(
 
     def speech() -> Speech:
         assert plan is not None, "read-along was asked for"
-        return _speech(job, plan, work, reading.speaker.engine.sampling_rate_hz)
+        return _speech(job, plan, work, reading.speaker)
 
     maker = Extras(job.source, job.output, work, job.pipeline, job.choices, reporter, should_stop)
     files = [Path(str(output["path"])) for output in earlier["outputs"]]
@@ -77,9 +79,13 @@ def add_missing(
     return True
 
 
-def _speech(job: AudiobookJob, plan: AudiobookPlan, work: WorkFolder, rate_hz: int) -> Speech:
-    voices = {request.key: request.voice.name for request in plan.requests}
-    joiner = Joiner(work, job.pipeline.master, rate_hz, voices)
+def _speech(job: AudiobookJob, plan: AudiobookPlan, work: WorkFolder, speaker: Speaker) -> Speech:
+    """The speech of a finished book, as it was joined for its file."""
+    voices = {"": speaker.voice.name}  # the narrator's level is that of all
+    voices |= {request.key: request.voice.name for request in plan.requests}
+    joiner = Joiner(work, job.pipeline.master, speaker.engine.sampling_rate_hz, voices)
     utterances = list(finished(work, plan.requests).values())
+    if check_spec(job.pipeline, speaker.engine, speaker.language) is None:
+        utterances = [replace(utterance, level_db=None) for utterance in utterances]
     narrators = list(dict.fromkeys(voice.name for voice in plan.voices))
     return speech_of(plan.book, narrators, plan.script, work, joiner, utterances)

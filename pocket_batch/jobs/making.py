@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pocket_batch.data import Choices, Failure, Suspect, Utterance
@@ -128,7 +128,8 @@ class Making:
         """
         job, plan, started = self._job, self._plan, time.monotonic()
         check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests}, plan.language)
-        voices = {request.key: request.voice.name for request in plan.requests}
+        voices = {"": self._record.speaker.voice.name}  # the narrator's level is that of all
+        voices |= {request.key: request.voice.name for request in plan.requests}
         rate_hz = self._engine.sampling_rate_hz
         joiner = Joiner(self._work, job.pipeline.master, rate_hz, voices)
         with self._timed("speak"):
@@ -159,6 +160,8 @@ class Making:
         for item in utterances:
             if isinstance(item, Failure):
                 self._failures.append(item)
+            elif self._check is None:  # what another run measured changes nothing in this one
+                item = replace(item, level_db=None)
             yield item
 
     def _utterances(self) -> Iterator[Utterance | Failure]:

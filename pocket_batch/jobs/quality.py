@@ -6,11 +6,13 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-from pocket_batch.errors import ModelUnavailableError
+from pocket_batch.bcp47 import primary
+from pocket_batch.errors import ModelUnavailableError, UsageError
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.manifest import write_atomic
 from pocket_batch.settings import CheckSettings
 from pocket_batch.stages.check import Check
+from pocket_batch.stages.repair import CheckSpec
 from pocket_batch.work_folder import WorkFolder
 
 Level = Literal["ok", "warning", "critical"]
@@ -33,14 +35,21 @@ class Quality:
     problem: str = ""
 
 
-def check_ears(settings: CheckSettings) -> None:
+def check_ears(spec: CheckSpec | None) -> None:
     """Refuse to listen without ears, before anything is spoken.
 
     Raises:
         ModelUnavailableError: a package is not installed.
+        UsageError: the model hears another language.
     """
-    if settings.listen == "off":
+    if spec is None or spec.settings.listen == "off":
         return
+    model = spec.settings.asr_model
+    if primary(spec.language) not in ("", "en") and (model == "auto" or model.endswith(".en")):
+        raise UsageError(
+            f"The ASR model `{model}` hears English only, and the book is in `{spec.language}`. "
+            "Name another one with --set check.asr_model=small, or give --check off."
+        )
     for name in ("faster_whisper", "jiwer"):
         if find_spec(name) is None:
             raise ModelUnavailableError(

@@ -22,7 +22,7 @@ from pocket_batch.executors.base import (
 from pocket_batch.manifest import Manifest
 from pocket_batch.records import Checked
 from pocket_batch.settings import AudiobookPipeline, ExecutorSettings
-from pocket_batch.stages.check import is_settled
+from pocket_batch.stages.check import has_scores, is_settled
 from pocket_batch.stages.repair import CheckSpec
 from pocket_batch.stages.unit import UnitSpec
 from pocket_batch.work_folder import WorkFolder
@@ -55,7 +55,8 @@ def finished(
 
 def read_checked(work: WorkFolder) -> dict[str, Checked]:
     """What is known of the quality of each utterance, by key."""
-    return {c.key: c for c in Manifest(work.file("scores.jsonl"), Checked).read(damaged=[])}
+    records = Manifest(work.file("scores.jsonl"), Checked).read(damaged=[])
+    return {checked.key: checked for checked in records if has_scores(checked)}
 
 
 def check_spec(pipeline: AudiobookPipeline, engine: Engine, language: str) -> CheckSpec | None:
@@ -189,6 +190,8 @@ def speak(
                     yield spoke.take(result)
                 elif isinstance(result, Failure):
                     failures.append(result)
+                    if result.key in known:  # what was there before is better than nothing
+                        yield known[result.key]
                     yield result
     Manifest(work.file("failures.jsonl"), Failure).replace(failures)
     if should_stop() or num_spoken + len(failures) < len(missing):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 
 from pocket_batch.data import Failure, Suspect, Utterance
 from pocket_batch.quality.checks import find_problems
@@ -18,6 +18,7 @@ from pocket_batch.stages.repair import CheckSpec
 MIN_LETTERS = 12
 _IPA = re.compile(r"(?<=\])\(/[^()]*/\)")  # `[Siobhan](/ʃɪˈvɔːn/)` -> `[Siobhan]`
 _SCORES = {f.name for f in fields(Scores)}
+_NEEDED = {f.name for f in fields(Scores) if f.default is MISSING}
 CUT_OFF = "The engine reached its length limit before the end of the text."
 
 
@@ -60,7 +61,11 @@ class Check:
             checked: what is known of them; those that are missing there were not measured.
             voices: the name of the voice of each key, as each has its own rate and level.
         """
-        scores = {key: scores_of(checked[key]) for key in self._spoken if key in checked}
+        scores = {
+            key: scores_of(checked[key])
+            for key, spoken in self._spoken.items()
+            if key in checked and checked[key].attempt == spoken.attempt
+        }
         learned = self._learned(scores, voices)
         for key, utterance in self._spoken.items():
             text = plain(self._texts[key])
@@ -115,14 +120,20 @@ class Check:
 def is_settled(utterance: Utterance, checked: Checked | None, text: str, spec: CheckSpec) -> bool:
     """Whether an utterance of an earlier run needs no check and no further attempt."""
     settings = spec.settings
-    if checked is None:
-        return False
+    if checked is None or checked.attempt != utterance.attempt:
+        return False  # a kill came between the record of the audio and that of its check
     scores = scores_of(checked)
     share = {"off": 0.0, "sample": settings.sample_fraction, "all": 1.0}[settings.listen]
-    if scores.wer is None and is_chosen(utterance.key, share):
+    is_heard = scores.wer is not None and checked.asr_model == settings.asr_model
+    if not is_heard and is_chosen(utterance.key, share):
         return False
     problems = find_problems(scores, utterance.finish_reason, plain(text), settings, spec.language)
     return not problems or checked.num_attempts >= settings.max_attempts
+
+
+def has_scores(checked: Checked) -> bool:
+    """Whether a record has all that every version measures."""
+    return isinstance(checked.scores, dict) and checked.scores.keys() >= _NEEDED
 
 
 def scores_of(checked: Checked) -> Scores:

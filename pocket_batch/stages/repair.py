@@ -15,6 +15,7 @@ from pocket_batch.audio.flac import decode_flac, encode_flac, rate_of_flac
 from pocket_batch.audio.mastering import speech_bounds
 from pocket_batch.audio.pcm import Pcm
 from pocket_batch.data import Failure, Request, Utterance
+from pocket_batch.errors import AudioError
 from pocket_batch.manifest import request_seed
 from pocket_batch.quality.checks import badness, find_problems, measure
 from pocket_batch.records import Checked
@@ -27,6 +28,7 @@ from pocket_batch.text.cuts import cut_in_two
 CALM = 0.5  # of the temperature, in the attempt that is to be safe
 JOIN_PAUSE_MS = 120  # between the parts of a text that is spoken in two
 _IPA = re.compile(r"(?<=\])\(/[^()]*/\)")  # `[Siobhan](/ʃɪˈvɔːn/)` -> `[Siobhan]`
+MAX_READY = 8  # results that wait while more of earlier runs is only checked
 PART = "\n"  # in the keys of parts; in no other key
 
 
@@ -89,23 +91,27 @@ class Repair:
                 self._take(work, result)
                 yield from work.take_ready()
             yield from work.take_ready()
-            if not work.again:
+            if work.is_read and not work.again:
                 return
 
     def _feed(self, work: "_Work") -> Iterator[Request]:
         """What is to be spoken next: further attempts before other texts."""
-        while True:
+        while len(work.ready) < MAX_READY:
             if work.again:
                 yield work.again.popleft()
                 continue
             request = next(work.source, None)
             if request is None:
+                work.is_read = True
                 return
+            spoken = _as_spoken(request) if request.spoken else None
+            if request.spoken and spoken is None:  # its audio is damaged: as if it were not there
+                request = replace(request, attempt=0)
             work.tries[request.key] = _Tries(replace(request, spoken=b""))
-            if request.spoken:
-                self._take(work, _as_spoken(request))
+            if spoken is not None:
+                self._take(work, spoken)
             else:
-                yield request
+                yield work.tries[request.key].request
 
     def _take(self, work: "_Work", result: Spoken | Failure) -> None:
         """Judge one attempt: the text is done, or gets another one."""
@@ -182,6 +188,7 @@ class Repair:
             is_split=spoken.is_joined,
             scores=asdict(best.scores),
             words=best.words,
+            asr_model=self._settings.asr_model if best.scores.wer is not None else "",
         )
         utterance = replace(spoken.utterance, level_db=best.scores.speech_db)
         return replace(spoken, utterance=utterance, checked=checked)
@@ -195,6 +202,7 @@ class _Work:
     again: deque[Request] = field(default_factory=deque)
     ready: deque[Spoken | Failure] = field(default_factory=deque)
     tries: dict[str, _Tries] = field(default_factory=dict)
+    is_read: bool = False  # nothing is left in `source`
 
     def take_ready(self) -> Iterator[Spoken | Failure]:
         """What is done by now."""
@@ -212,12 +220,16 @@ def _attempt(request: Request, text: str, key: str, attempt: int) -> Request:
     return replace(request, key=key, text=text, seed=seed, attempt=attempt, calm=calm)
 
 
-def _as_spoken(request: Request) -> Spoken:
-    """What an earlier run spoke, as if it had been spoken now."""
+def _as_spoken(request: Request) -> Spoken | None:
+    """What an earlier run spoke, as if it had been spoken now; None when it is damaged."""
+    try:
+        num_samples = len(decode_flac(request.spoken))
+    except AudioError:
+        return None
     utterance = Utterance(
         key=request.key,
         segment_id=request.segment_id,
-        num_samples=len(decode_flac(request.spoken)),
+        num_samples=num_samples,
         sampling_rate_hz=rate_of_flac(request.spoken),
         finish_reason="eos",
         seed=request.seed,

@@ -113,8 +113,12 @@ def cut_in_two(text: str, language: str) -> list[str]:
         return [text]
     cut = _best_cut(text, len(text) / 2, _kinds(primary(language)))
     halves = [text[:cut].rstrip(), text[cut:].lstrip()]
-    is_whole = all(half and half.count("[") == half.count("]") for half in halves)
+    is_whole = all(half and _is_balanced(half) for half in halves)
     return halves if is_whole else [text]  # not through a word with its pronunciation
+
+
+def _is_balanced(text: str) -> bool:
+    return text.count("[") == text.count("]") and text.count("(") == text.count(")")
 
 
 def _best_cut(text: str, ideal: float, kinds: tuple[tuple[re.Pattern[str], float], ...]) -> int:

@@ -81,7 +81,7 @@ def test_a_split_is_of_the_text_alone() -> None:
     assert [split_of(text, settings) for text in reversed(texts)] == here[::-1]
     code = (
         "from pocket_batch.text.groups import split_of as s\n"
-        "from pocket_batch.settings import SplitSettings as S\n"
+        "from pocket_batch.dataset_settings import SplitSettings as S\n"
         "print(*[s(f'text {n}', S(.3, .3)) for n in range(50)])"
     )
     run = [sys.executable, "-c", code]
