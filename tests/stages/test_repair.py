@@ -144,3 +144,33 @@ def test_what_was_spoken_before_is_only_checked_if_it_is_good(
     assert isinstance(repaired, Spoken)
     assert [r.attempt for r in engine.asked] == [1]
     assert repaired.flac != first.flac
+
+
+def test_damaged_audio_of_an_earlier_run_is_as_if_it_were_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (first,), _ = run(monkeypatch, [request()], 0.0)
+    assert isinstance(first, Spoken)
+    rotten = first.flac[:400] + bytes(300) + first.flac[700:]
+    (spoken,), engine = run(monkeypatch, [replace(request(), spoken=rotten, attempt=2)], 0.0)
+    assert isinstance(spoken, Spoken)
+    assert spoken.flac == first.flac
+    assert [r.attempt for r in engine.asked] == [0]
+
+
+def test_what_is_only_checked_comes_as_it_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill in the middle of hours of listening loses little, and memory stays flat."""
+    monkeypatch.setattr(repair, "find_problems", loud_is_bad(0.0))
+    (first,), _ = run(monkeypatch, [request()], 0.0)
+    assert isinstance(first, Spoken)
+    num_read = 0
+
+    def known() -> Iterator[Request]:
+        nonlocal num_read
+        for num_read in range(1, 61):
+            yield replace(request(key=f"key-{num_read}"), spoken=first.flac)
+
+    results = Repair(Synthesize(QuieterEachTime()), CheckSpec(CheckSettings(), "en")).run(known())
+    next(results)
+    assert num_read <= repair.MAX_READY + 1
+    assert len(list(results)) == 59
