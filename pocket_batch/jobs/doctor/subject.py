@@ -1,5 +1,6 @@
 """What the doctor looks at: a job with its voices, or an audiobook that names none."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,7 +82,9 @@ def _folders(job: NightJob) -> dict[str, Path]:
     if "://" in job.output:
         return folders
     is_dataset = isinstance(job.pipeline, DatasetPipeline)
-    output = Path(job.output) if is_dataset else literal_folder(job.output, "audiobook")
+    pattern = os.path.expanduser(job.settings.output)  # as written: the folder may have a brace
+    literal = job.folder / literal_folder(pattern, "audiobook")
+    output = Path(job.output) if is_dataset else literal
     return {"output": output, **folders}
 
 
@@ -93,7 +96,8 @@ def _inputs(job: NightJob) -> Iterator[Check]:
     inbox = job.settings.inbox
     if inbox is not None and not job.place(inbox).is_dir():
         yield problem("inbox", f"there is no folder {job.place(inbox)}", "make it, or correct it")
-    found = Inputs(job).first()
+    box = None if inbox is None else job.place(inbox)
+    found = [path for path in Inputs(job).first() if path != box]  # a missing one is told above
     missing = [path for path in found if not path.exists()]
     if missing:
         names = ", ".join(map(str, missing[:MAX_NAMED])) + ", ..." * (len(missing) > MAX_NAMED)
