@@ -1,6 +1,5 @@
 """Stage `check`: finds utterances that were spoken but may be wrong, from what is known of them."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 
@@ -12,11 +11,10 @@ from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
 from pocket_batch.stages.listen import is_chosen
-from pocket_batch.stages.repair import CheckSpec
+from pocket_batch.stages.repair import CheckSpec, plain
 
 # Below this many letters the silence around the words outweighs the words.
 MIN_LETTERS = 12
-_IPA = re.compile(r"(?<=\])\(/[^()]*/\)")  # `[Siobhan](/ʃɪˈvɔːn/)` -> `[Siobhan]`
 _SCORES = {f.name for f in fields(Scores)}
 _NEEDED = {f.name for f in fields(Scores) if f.default is MISSING}
 CUT_OFF = "The engine reached its length limit before the end of the text."
@@ -139,11 +137,6 @@ def has_scores(checked: Checked) -> bool:
 def scores_of(checked: Checked) -> Scores:
     """The scores of a record; those that this version does not know are left out."""
     return Scores(**{name: value for name, value in checked.scores.items() if name in _SCORES})
-
-
-def plain(text: str) -> str:
-    """A text without the pronunciations in it."""
-    return _IPA.sub("", text)
 
 
 def _wer(scores: Mapping[str, Scores], texts: Mapping[str, str]) -> float | None:

@@ -135,7 +135,7 @@ class Repair:
         self._try_again(work, tries)
 
     def _judged(self, request: Request, spoken: Spoken) -> _Judged:
-        text = _IPA.sub("", request.text)
+        text = plain(request.text)
         pcm = decode_flac(spoken.flac)
         rate_hz, reason = spoken.utterance.sampling_rate_hz, spoken.utterance.finish_reason
         scores = measure(pcm, rate_hz, text)
@@ -263,3 +263,8 @@ def _join(request: Request, parts: list[Spoken]) -> Spoken:
 def _trimmed(pcm: Pcm, rate_hz: int) -> Pcm:
     begin, end = speech_bounds(pcm, rate_hz, MasterSettings())
     return pcm[begin:end] if begin < end else pcm
+
+
+def plain(text: str) -> str:
+    """A text without the pronunciations in it."""
+    return _IPA.sub("", text)
