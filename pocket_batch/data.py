@@ -193,7 +193,8 @@ class Request:
 
     `seed` is made from (job seed, text, voice, attempt), so the result depends on nothing else.
     `calm` scales the temperature of engines that have one, less than 1 for another attempt.
-    `spoken` is the FLAC file of an earlier run, which is to be checked before anything is spoken.
+    `spoken` is the FLAC file of an earlier run, which is to be checked before anything is spoken;
+    `tried` is the number of attempts that are not to be made again.
     """
 
     key: str
@@ -203,6 +204,7 @@ class Request:
     seed: int
     attempt: int = 0
     calm: float = 1.0
+    tried: int = 0
     spoken: bytes = field(default=b"", repr=False)
 
 

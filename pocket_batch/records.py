@@ -44,7 +44,9 @@ class MasteredChapter:
     """A joined chapter before gain: its exact length and what was measured on it.
 
     `lufs` is the integrated loudness and `rms_db` the RMS level, both before gain and -inf for
-    silence; `true_peak` is a linear amplitude.
+    silence; `true_peak` is a linear amplitude. `noise_floor_db` is the RMS level of the quietest
+    500 ms before gain, -inf for digital silence; `head_s` and `tail_s` are the silence before the
+    first sound and after the last, 10 s at most. All three are None in records of older versions.
     """
 
     number: int
@@ -53,3 +55,6 @@ class MasteredChapter:
     lufs: float
     rms_db: float
     true_peak: float
+    noise_floor_db: float | None = None
+    head_s: float | None = None
+    tail_s: float | None = None

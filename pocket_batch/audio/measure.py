@@ -7,6 +7,7 @@ import numpy as np
 
 from pocket_batch.audio.loudness import LoudnessMeter, Powers
 from pocket_batch.audio.pcm import Pcm, bounded_chunks, to_float
+from pocket_batch.audio.quiet import Quiet, QuietMeter, joined
 from pocket_batch.audio.true_peak import TruePeakMeter
 
 
@@ -15,13 +16,15 @@ class Measurement:
     """What was measured on a chapter, on a part of one, or on a book.
 
     `block_powers` are for `integrated_lufs`, alone or concatenated with those of other chapters;
-    `mean_square` is for `rms_db`; `true_peak` is a linear amplitude.
+    `mean_square` is for `rms_db`; `true_peak` is a linear amplitude; `quiet` is for
+    `noise_floor_db` and `silence_at_ends_s`.
     """
 
     num_samples: int
     block_powers: Powers
     mean_square: float
     true_peak: float
+    quiet: Quiet
 
 
 class Measuring:
@@ -31,6 +34,7 @@ class Measuring:
         self._rate = sampling_rate_hz
         self._loudness = LoudnessMeter(sampling_rate_hz)
         self._peak = TruePeakMeter()
+        self._quiet = QuietMeter(sampling_rate_hz)
         self._energy = 0.0
         self._num_samples = 0
 
@@ -40,6 +44,7 @@ class Measuring:
             samples = to_float(chunk)
             self._loudness.add(samples)
             self._peak.add(samples)
+            self._quiet.add(samples)
             self._energy += float(np.dot(samples, samples))
             self._num_samples += len(samples)
 
@@ -47,7 +52,11 @@ class Measuring:
         """What was measured so far."""
         mean_square = self._energy / self._num_samples if self._num_samples else 0.0
         return Measurement(
-            self._num_samples, self._loudness.result(), mean_square, self._peak.result()
+            num_samples=self._num_samples,
+            block_powers=self._loudness.result(),
+            mean_square=mean_square,
+            true_peak=self._peak.result(),
+            quiet=self._quiet.result(),
         )
 
 
@@ -60,7 +69,10 @@ def measure(pieces: Iterable[Pcm], sampling_rate_hz: int) -> Measurement:
 
 
 def combined(parts: Sequence[Measurement]) -> Measurement:
-    """The measurement of consecutive parts together; blocks across their borders are left out."""
+    """The measurement of consecutive parts together.
+
+    Loudness blocks across their borders are left out.
+    """
     num_samples = sum(part.num_samples for part in parts)
     energy = sum(part.mean_square * part.num_samples for part in parts)
     return Measurement(
@@ -70,4 +82,5 @@ def combined(parts: Sequence[Measurement]) -> Measurement:
         ),
         mean_square=energy / num_samples if num_samples else 0.0,
         true_peak=max((part.true_peak for part in parts), default=0.0),
+        quiet=joined([part.quiet for part in parts]),
     )

@@ -56,6 +56,7 @@ class Engine(Protocol):
         max_tokens: the longest text of one request, counted by `count_tokens`.
         batch_size: requests that it speaks at a time on each core.
         is_concurrent: `generate` may run several times at once, in threads; these share a batch.
+        varies: another seed speaks a text otherwise, so that trying again is worth it.
         takes_ipa: it reads pronunciations inside a text, `[word](/ˈwɜːd/)`.
         x_realtime: seconds of audio per second on two cores, roughly; used for estimates only.
         memory_bytes: resident size of one loaded worker, roughly; limits the number of workers.
@@ -69,6 +70,7 @@ class Engine(Protocol):
     max_tokens: int
     batch_size: int
     is_concurrent: bool
+    varies: bool
     takes_ipa: bool
     x_realtime: float
     memory_bytes: int

@@ -2,7 +2,8 @@
 
 Words anywhere in a text make it misbehave, for tests: `crash:` kills the process, `hang:` never
 returns, `oom:` raises MemoryError, `error:` raises EngineError, `noeos:` ends at the length limit,
-`silent:` gives digital silence, `nan:` gives samples that are not numbers, `empty:` gives none.
+`silent:` gives digital silence, `nan:` gives samples that are not numbers, `empty:` gives none,
+`loud:` is 18 dB louder in its first attempt.
 """
 
 import hashlib
@@ -38,6 +39,7 @@ class FakeEngine:
     max_tokens = 350
     batch_size = 1
     is_concurrent = False
+    varies = True
     takes_ipa = False
     x_realtime = 4_000.0  # FLAC encoding is what takes the time
     memory_bytes = 180_000_000
@@ -102,6 +104,8 @@ def _tone(request: Request) -> Samples:
     elif "silent:" not in request.text:
         inside = audio[SILENCE_SAMPLES:-SILENCE_SAMPLES]
         inside[:] = np.resize(_one_second(LOWEST_HZ + request.seed % NUM_PITCHES), len(inside))
+        if "loud:" in request.text and request.attempt == 0:
+            inside *= 8
     return audio
 
 

@@ -38,6 +38,7 @@ class HibariEngine:
     max_tokens = 350  # the package cuts longer sentences at clauses anyway, and loses nothing
     batch_size = 1
     is_concurrent = False
+    varies = False  # a seed only changes faint noise
     takes_ipa = True
     x_realtime = 250.0
     memory_bytes = 900_000_000  # of two lanes at their longest texts

@@ -34,6 +34,7 @@ class PiperEngine:
     max_tokens = 350
     batch_size = 1
     is_concurrent = False
+    varies = True
     takes_ipa = False
     x_realtime = 20.0
     memory_bytes = 700_000_000

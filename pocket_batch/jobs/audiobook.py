@@ -7,12 +7,14 @@ from pathlib import Path
 
 from pocket_batch.errors import PartialRunError
 from pocket_batch.jobs import messages
-from pocket_batch.jobs.extras import check_targets, missing_kinds
+from pocket_batch.jobs.extra_records import may_add
+from pocket_batch.jobs.extras import READ_ALONG, check_targets, missing_kinds
 from pocket_batch.jobs.later import add_missing
-from pocket_batch.jobs.making import AudiobookJob as AudiobookJob
-from pocket_batch.jobs.making import Making, Prepared, recorded
+from pocket_batch.jobs.making import Making, recorded
 from pocket_batch.jobs.plan import check_stages, plan_audiobook, save_plan
 from pocket_batch.jobs.preflight import check_encoder, check_output
+from pocket_batch.jobs.prepared import AudiobookJob as AudiobookJob
+from pocket_batch.jobs.prepared import Prepared
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.quality import check_ears
 from pocket_batch.jobs.reading import Reading, is_script, open_reading
@@ -70,9 +72,21 @@ def run_audiobook(
 
 
 def prepare(
-    job: AudiobookJob, reading: Reading, reporter: Reporter, should_stop: Callable[[], bool]
+    job: AudiobookJob,
+    reading: Reading,
+    reporter: Reporter,
+    should_stop: Callable[[], bool],
+    put_off: Callable[[tuple[str, ...]], None] | None = None,
 ) -> Prepared | None:
     """Plan a book that was read, take its work folder and write the plan there.
+
+    Args:
+        job: what is asked for.
+        reading: the book.
+        reporter: told of it.
+        should_stop: asked while something is downloaded or encoded.
+        put_off: given the kinds of what is missing beside a finished audiobook, instead of making
+            it here.
 
     Returns:
         None when the output is there as it should be.
@@ -93,6 +107,9 @@ def prepare(
     check_targets(job.pipeline, job.output, earlier_results(work), job.overwrite)
     if earlier and earlier["status"] == "done" and not job.fresh:
         kinds = missing_kinds(job.pipeline, job.output, earlier)
+        if kinds and put_off is not None and may_add(work, wanted, READ_ALONG in kinds):
+            put_off(kinds)
+            return None
         if not kinds or add_missing(
             job, reading, redone, wanted, earlier, kinds, reporter, should_stop
         ):
@@ -154,8 +171,11 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     check_stages(job.pipeline)
     check_source(job.source)
     reading = open_reading(job.source, job.choices, job.pipeline)
+    redone = merged(read_redone(WorkFolder(job.work)), job.redo)
+    reading = with_voices(reading, redone, job.pipeline)
     messages.tell_reading(reporter, reading, job.source, job.pipeline)
     check_voice(reading.speaker, reporter)
-    plan = plan_audiobook(job.source, reading, job.pipeline)
+    plan = plan_audiobook(job.source, reading, job.pipeline, redone)
     messages.tell_plan(reporter, plan)
+    tell_redone(reporter, plan.redone, plan.stale)
     messages.tell_estimate(reporter, plan, reading.speaker.engine, job.output, job.pipeline)

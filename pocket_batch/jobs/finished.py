@@ -11,7 +11,7 @@ from typing import Any
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import Choices, Cover
 from pocket_batch.errors import InputError, UsageError
-from pocket_batch.jobs.making import AudiobookJob
+from pocket_batch.jobs.prepared import AudiobookJob
 from pocket_batch.jobs.record import COVER_FILE
 from pocket_batch.sources.base import check_source
 from pocket_batch.work_folder import WorkFolder

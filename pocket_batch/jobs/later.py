@@ -9,12 +9,12 @@ from pocket_batch.config import as_dict
 from pocket_batch.errors import DamagedAudioError
 from pocket_batch.jobs.extra_records import add_extras, latest_fingerprint
 from pocket_batch.jobs.extras import READ_ALONG, Extras, Speech, planned, speech_of
-from pocket_batch.jobs.making import AudiobookJob
 from pocket_batch.jobs.plan import AudiobookPlan, plan_audiobook
+from pocket_batch.jobs.prepared import AudiobookJob
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.redone import Redone
-from pocket_batch.jobs.speak import check_spec, finished
+from pocket_batch.jobs.speak import check_spec, finished, voice_ids
 from pocket_batch.jobs.voice import Speaker
 from pocket_batch.stages.master import Joiner
 from pocket_batch.work_folder import WorkFolder
@@ -81,11 +81,12 @@ def add_missing(
 
 def _speech(job: AudiobookJob, plan: AudiobookPlan, work: WorkFolder, speaker: Speaker) -> Speech:
     """The speech of a finished book, as it was joined for its file."""
-    voices = {"": speaker.voice.name}  # the narrator's level is that of all
-    voices |= {request.key: request.voice.name for request in plan.requests}
-    joiner = Joiner(work, job.pipeline.master, speaker.engine.sampling_rate_hz, voices)
     utterances = list(finished(work, plan.requests).values())
+    voices: dict[str, str] = {}
     if check_spec(job.pipeline, speaker.engine, speaker.language) is None:
         utterances = [replace(utterance, level_db=None) for utterance in utterances]
+    else:
+        voices = voice_ids(speaker.voice, plan.requests)
+    joiner = Joiner(work, job.pipeline.master, speaker.engine.sampling_rate_hz, voices)
     narrators = list(dict.fromkeys(voice.name for voice in plan.voices))
     return speech_of(plan.book, narrators, plan.script, work, joiner, utterances)

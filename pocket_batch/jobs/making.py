@@ -3,19 +3,17 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
+from itertools import chain
 
-from pocket_batch.data import Choices, Failure, Suspect, Utterance
-from pocket_batch.engine.base import Engine
+from pocket_batch.data import Failure, Suspect, Utterance
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
-from pocket_batch.executors.base import Executor, Limits, WorkerEvent
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
 from pocket_batch.jobs.extras import Extras, Speech, kinds_of, planned
 from pocket_batch.jobs.plan import AudiobookPlan
-from pocket_batch.jobs.preflight import check_space
-from pocket_batch.jobs.progress import ChapterCount, Meter, Reporter
+from pocket_batch.jobs.prepared import Prepared
+from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.jobs.quality import tell_quality, write_quality
 from pocket_batch.jobs.reading import is_script
 from pocket_batch.jobs.record import (
@@ -23,52 +21,20 @@ from pocket_batch.jobs.record import (
     describe_outputs,
     earlier_result,
 )
-from pocket_batch.jobs.redone import Redone
 from pocket_batch.jobs.report.write import report_run
 from pocket_batch.jobs.speak import (
-    choose_executor,
     finished,
     read_checked,
     remove_damaged,
-    speak,
+    voice_ids,
 )
+from pocket_batch.jobs.speaking import Speaking
 from pocket_batch.manifest import Manifest
 from pocket_batch.outputs.audiobook import WrittenFile
-from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Joiner, Master, Mastered
-from pocket_batch.stages.repair import CheckSpec
 from pocket_batch.stages.write import Write
 from pocket_batch.work_folder import WorkFolder
-
-
-@dataclass(frozen=True, slots=True)
-class AudiobookJob:
-    """What the user asked for."""
-
-    source: Path
-    output: Path
-    work: Path
-    pipeline: AudiobookPipeline
-    choices: Choices = field(default_factory=Choices)
-    fresh: bool = False
-    overwrite: bool = False
-    command: tuple[str, ...] = field(default=("pocket-batch",))
-    limits: Limits = field(default_factory=Limits)
-    replaces_own: bool = False  # what this work folder made, and nobody changed since
-    redo: tuple[Redone, ...] = ()  # new choices for single lines
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A book that is planned, in a work folder that this process holds until it is released."""
-
-    job: AudiobookJob
-    plan: AudiobookPlan
-    engine: Engine
-    check: CheckSpec | None
-    work: WorkFolder
-    record: RunRecord
 
 
 @contextmanager
@@ -101,6 +67,7 @@ class Making:
         self._reporter = reporter
         self._should_stop = should_stop
         self._failures: list[Failure] = []
+        self._speaking = Speaking(prepared, reporter, should_stop)
 
     def make(self) -> None:
         """Make the file and record it; audio that turns out damaged is spoken again, once.
@@ -110,15 +77,21 @@ class Making:
         """
         with recorded(self._record, self._work):
             try:
-                self.complete(self._utterances())
+                self.complete(self._speaking.utterances(), self._speaking)
             except DamagedAudioError as error:
                 self._reporter.note("damaged", str(error), "warning")
                 remove_damaged(self._work, finished(self._work, self._plan.requests).values())
                 self._failures.clear()
-                self.complete(self._utterances())
+                self.complete(self._speaking.utterances(), self._speaking)
 
-    def complete(self, utterances: Iterable[Utterance | Failure]) -> None:
+    def complete(
+        self, utterances: Iterable[Utterance | Failure], speaking: Speaking | None = None
+    ) -> None:
         """Join what comes, measure it on the way, write the file and record it.
+
+        Args:
+            utterances: all of the book.
+            speaking: what speaks outliers among them again.
 
         Raises:
             PartialRunError: it was written and lacks something.
@@ -128,15 +101,15 @@ class Making:
         """
         job, plan, started = self._job, self._plan, time.monotonic()
         check = Check(job.pipeline.check, {r.key: r.text for r in plan.requests}, plan.language)
-        voices = {"": self._record.speaker.voice.name}  # the narrator's level is that of all
-        voices |= {request.key: request.voice.name for request in plan.requests}
+        voices = voice_ids(self._record.speaker.voice, plan.requests) if self._check else {}
         rate_hz = self._engine.sampling_rate_hz
         joiner = Joiner(self._work, job.pipeline.master, rate_hz, voices)
+        master = Master(self._work, joiner, plan.script, num_threads=usable_cores())
         with self._timed("speak"):
-            utterances = self._remembered(utterances)
+            again = speaking.outliers(master.wait) if speaking else ()
+            utterances = self._remembered(chain(utterances, again))
             if check.name in job.pipeline.stages:
                 utterances = check.run(utterances)
-            master = Master(self._work, joiner, plan.script, num_threads=usable_cores())
             mastered = list(master.run(utterances))
             if check.name in job.pipeline.stages:
                 check.judge(read_checked(self._work), voices)
@@ -163,44 +136,6 @@ class Making:
             elif self._check is None:  # what another run measured changes nothing in this one
                 item = replace(item, level_db=None)
             yield item
-
-    def _utterances(self) -> Iterator[Utterance | Failure]:
-        """All utterances of the plan, counted and shown."""
-        plan = self._plan
-        done = finished(self._work, plan.requests, self._check)
-        missing_s = plan.missing_audio_s(done)
-        kind = self._job.pipeline.write.format
-        check_space(self._job.work, self._job.output, kind, plan, missing_s)
-        if done:
-            messages.tell_resume(self._reporter, len(done), len(plan.requests))
-        meter = Meter(self._reporter, "speaking", len(plan.requests) - len(done), missing_s)
-        chapters = ChapterCount(plan.script)
-        meter.num_chapters = len(plan.script)
-
-        def executor() -> Executor:
-            name, made = choose_executor(
-                self._job.pipeline.executor,
-                self._engine,
-                plan.voices,
-                missing_s,
-                limits=self._job.limits,
-                check=self._check,
-            )
-            self._record.executor = name
-            return made
-
-        def on_event(event: WorkerEvent) -> None:
-            meter.num_workers = event.num_workers
-            messages.tell_worker(self._reporter, event)
-
-        for item in speak(plan.requests, done, executor, self._work, self._should_stop, on_event):
-            meter.chapters_done = chapters.done_after(item.key)
-            if isinstance(item, Failure):
-                meter.add(0.0)
-            elif item.key not in done:
-                meter.add(item.num_samples / item.sampling_rate_hz)
-            yield item
-        meter.finish()
 
     def _write(
         self, plan: AudiobookPlan, joiner: Joiner, mastered: list[Mastered]

@@ -10,10 +10,10 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.casting import find_cast_file
 from pocket_batch.jobs.lexicon import lexicon_note, unread_ipa
 from pocket_batch.jobs.plan import (
-    OUTPUT_BYTES_PER_S,
     WORK_BYTES_PER_S,
     WRITE_X_REALTIME,
     AudiobookPlan,
+    output_bytes_per_s,
 )
 from pocket_batch.jobs.progress import Level, Reporter
 from pocket_batch.jobs.reading import Reading
@@ -117,7 +117,7 @@ def tell_estimate(
 ) -> None:
     """What a run would take, for --dry-run."""
     settings = pipeline.executor
-    output_bytes = plan.audio_s * OUTPUT_BYTES_PER_S[pipeline.write.format]
+    output_bytes = plan.audio_s * output_bytes_per_s(pipeline)
     workers = settings.workers or max(1, usable_cores() // settings.cores_per_worker)
     seconds = plan.audio_s / (engine.x_realtime * workers) + plan.audio_s / WRITE_X_REALTIME
     reporter.note(
@@ -136,6 +136,12 @@ def tell_resume(reporter: Reporter, num_done: int, total: int) -> None:
     """Part of the work is there from an earlier run."""
     text = f"Going on: {num_done:,} of {plural(total, 'segment')} already spoken."
     reporter.note("resume", text, num_done=num_done, total=total)
+
+
+def tell_outliers(reporter: Reporter, count: int) -> None:
+    """Say that some are spoken again, of which one by one nothing was wrong."""
+    text = f"{plural(count, 'utterance')} unlike the others of their voice: spoken again."
+    reporter.note("outliers", text, count=count)
 
 
 def tell_worker(reporter: Reporter, event: WorkerEvent) -> None:

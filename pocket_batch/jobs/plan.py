@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from pocket_batch.audio.acx import tail_ms
 from pocket_batch.config import nearest
 from pocket_batch.data import (
     Book,
@@ -24,10 +25,12 @@ from pocket_batch.jobs.lines import lines_as_segments
 from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.redone import Redone, place
 from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
-from pocket_batch.settings import AudiobookPipeline
+from pocket_batch.outputs.formats import output_format
+from pocket_batch.settings import AudiobookPipeline, MasterSettings
 from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.segment import SegmentText
+from pocket_batch.stages.write import bit_rate_kbps
 from pocket_batch.work_folder import WorkFolder
 
 # Estimates: English speech of the embedded voice; FLAC of it, and AAC 64 kbit/s.
@@ -35,6 +38,8 @@ PROSE_LETTERS_PER_S = 16.0  # with pauses
 LETTERS_PER_S = 18.4  # characters with spaces, without pauses; measured on a novel
 WORK_BYTES_PER_S = 26_000
 OUTPUT_BYTES_PER_S = {"m4b": 8_500, "mp3": 8_500, "opus": 4_500, "flac": 24_000, "wav": 48_000}
+READ_ALONG_BYTES_PER_S = OUTPUT_BYTES_PER_S["m4b"]  # its audio is AAC, whatever the output is
+BYTES_PER_S_OF_KBPS = 133  # with the container
 WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
 
 
@@ -59,8 +64,23 @@ class AudiobookPlan:
 
     def missing_audio_s(self, done: Collection[str]) -> float:
         """Estimated seconds of speech that are not among the done keys; equal texts count once."""
-        letters = sum(len(r.text) for r in self.requests if r.key not in done)
-        return letters / LETTERS_PER_S
+        return expected_audio_s(r for r in self.requests if r.key not in done)
+
+
+def expected_audio_s(requests: Iterable[Request]) -> float:
+    """Estimated seconds of speech that come of some requests."""
+    return sum(len(request.text) for request in requests) / LETTERS_PER_S
+
+
+def output_bytes_per_s(pipeline: AudiobookPipeline) -> float:
+    """Estimated size of a second of speech in what is written: the audio, and a read-along EPUB.
+
+    Subtitles are text, and too small to count.
+    """
+    write, kbps = pipeline.write, bit_rate_kbps(pipeline)
+    is_lossy = output_format(write.format).bit_rate_kbps is not None
+    audio = kbps * BYTES_PER_S_OF_KBPS if kbps and is_lossy else OUTPUT_BYTES_PER_S[write.format]
+    return audio + READ_ALONG_BYTES_PER_S * write.read_along
 
 
 def check_stages(pipeline: AudiobookPipeline) -> None:
@@ -113,7 +133,7 @@ def plan_audiobook(
         voices=tuple(by_origin[origin] for origin in voices),
         language=speaker.language,
         segments=tuple(segments),
-        script=_script(book, segments, requests),
+        script=_script(book, segments, requests, pipeline.master),
         requests=_unique(requests),
         audio_s=sum(len(s.text) / LETTERS_PER_S + s.pause_after_ms / 1000 for s in segments),
         redone=placed.redone,
@@ -183,12 +203,14 @@ def make_requests(
 
 
 def _script(
-    book: Book, segments: list[Segment], requests: list[Request]
+    book: Book, segments: list[Segment], requests: list[Request], settings: MasterSettings
 ) -> tuple[ScriptChapter, ...]:
     lines: dict[int, list[ScriptLine]] = {}
     for segment, request in zip(segments, requests, strict=True):
         line = ScriptLine(request.key, segment.id, segment.pause_after_ms)
         lines.setdefault(segment.chapter, []).append(line)
+    for found in lines.values():
+        found[-1] = replace(found[-1], pause_after_ms=tail_ms(found[-1].pause_after_ms, settings))
     titles = {chapter.number: chapter.title for chapter in book.chapters}
     return tuple(ScriptChapter(n, titles[n], tuple(found)) for n, found in lines.items())
 

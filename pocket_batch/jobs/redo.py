@@ -20,7 +20,8 @@ from pocket_batch.errors import (
 )
 from pocket_batch.jobs.audiobook import prepare
 from pocket_batch.jobs.finished import Finished, read_finished, whole_path
-from pocket_batch.jobs.making import Making, Prepared
+from pocket_batch.jobs.making import Making
+from pocket_batch.jobs.prepared import Prepared
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading, open_reading
 from pocket_batch.jobs.record import fingerprint

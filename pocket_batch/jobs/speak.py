@@ -63,7 +63,15 @@ def check_spec(pipeline: AudiobookPipeline, engine: Engine, language: str) -> Ch
     """How workers check what they speak; tones are no speech."""
     if "check" not in pipeline.stages or engine.name == "fake":
         return None
-    return CheckSpec(pipeline.check, language)
+    return CheckSpec(pipeline.check, language, engine.varies)
+
+
+def voice_ids(narrator: Voice, requests: Iterable[Request]) -> dict[str, str]:
+    """Whose voice each utterance is in, by key, with the narrator's at "".
+
+    Two recordings may have one name, and are two voices.
+    """
+    return {"": repr(narrator)} | {request.key: repr(request.voice) for request in requests}
 
 
 class Spoke:
@@ -105,6 +113,10 @@ class Spoke:
         if spoken.checked is not None:
             self._checked.append(spoken.checked)
         return utterance
+
+    def note(self, checked: Checked) -> None:
+        """Store what is known now of an utterance that stays as it is."""
+        self._checked.append(checked)
 
 
 def _is_same(one: Utterance, other: Utterance) -> bool:

@@ -10,8 +10,9 @@ from pocket_batch.quality.sentences import sentence
 from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
+from pocket_batch.stages.attempts import plain
 from pocket_batch.stages.listen import is_chosen
-from pocket_batch.stages.repair import CheckSpec, plain
+from pocket_batch.stages.repair import CheckSpec
 
 # Below this many letters the silence around the words outweighs the words.
 MIN_LETTERS = 12
@@ -57,14 +58,14 @@ class Check:
 
         Args:
             checked: what is known of them; those that are missing there were not measured.
-            voices: the name of the voice of each key, as each has its own rate and level.
+            voices: whose voice each key is in, as each has its own rate and level.
         """
         scores = {
             key: scores_of(checked[key])
             for key, spoken in self._spoken.items()
             if key in checked and checked[key].attempt == spoken.attempt
         }
-        learned = self._learned(scores, voices)
+        learned = learned_by_voice(scores, self._texts, voices, self._settings)
         for key, utterance in self._spoken.items():
             text = plain(self._texts[key])
             self.num_cut_off += utterance.finish_reason == "length"
@@ -87,19 +88,6 @@ class Check:
                 self.suspects.append(suspect)
         self.wer = _wer(scores, self._texts)
 
-    def _learned(
-        self, scores: Mapping[str, Scores], voices: Mapping[str, str]
-    ) -> dict[str, tuple[str, ...]]:
-        """What differs from most that the same voice said."""
-        by_voice: dict[str, dict[str, tuple[str, Scores]]] = {}
-        for key, found in scores.items():
-            voice = by_voice.setdefault(voices.get(key, ""), {})
-            voice[key] = (plain(self._texts[key]), found)
-        learned: dict[str, tuple[str, ...]] = {}
-        for items in by_voice.values():
-            learned |= learned_problems(items, self._settings)
-        return learned
-
     def _reason(self, utterance: Utterance, text: str) -> str:
         """Why an utterance that was not measured is suspect, or an empty string."""
         if utterance.finish_reason == "length":
@@ -115,6 +103,22 @@ class Check:
         return ""
 
 
+def learned_by_voice(
+    scores: Mapping[str, Scores],
+    texts: Mapping[str, str],
+    voices: Mapping[str, str],
+    settings: CheckSettings,
+) -> dict[str, tuple[str, ...]]:
+    """What differs from most that the same voice said: codes by key."""
+    by_voice: dict[str, dict[str, tuple[str, Scores]]] = {}
+    for key, found in scores.items():
+        by_voice.setdefault(voices.get(key, ""), {})[key] = (plain(texts[key]), found)
+    learned: dict[str, tuple[str, ...]] = {}
+    for items in by_voice.values():
+        learned |= learned_problems(items, settings)
+    return learned
+
+
 def is_settled(utterance: Utterance, checked: Checked | None, text: str, spec: CheckSpec) -> bool:
     """Whether an utterance of an earlier run needs no check and no further attempt."""
     settings = spec.settings
@@ -126,7 +130,7 @@ def is_settled(utterance: Utterance, checked: Checked | None, text: str, spec: C
     if not is_heard and is_chosen(utterance.key, share):
         return False
     problems = find_problems(scores, utterance.finish_reason, plain(text), settings, spec.language)
-    return not problems or checked.num_attempts >= settings.max_attempts
+    return not problems or checked.num_attempts >= len(spec.attempts(text))
 
 
 def has_scores(checked: Checked) -> bool:

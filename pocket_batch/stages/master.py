@@ -6,18 +6,20 @@ cores work and memory stays flat.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from zlib import crc32
 
+from pocket_batch.audio.acx import aimed_at_acx
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.audio.levels import utterance_gains_db, voice_gains_db
 from pocket_batch.audio.loudness import integrated_lufs, rms_db
 from pocket_batch.audio.mastering import silence, utterance_piece
 from pocket_batch.audio.measure import Measurement, combined, measure
 from pocket_batch.audio.pcm import Pcm
+from pocket_batch.audio.quiet import noise_floor_db, silence_at_ends_s
 from pocket_batch.data import (
     Failure,
     ScriptChapter,
@@ -60,12 +62,15 @@ class Joiner:
         sampling_rate_hz: int,
         voices: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`voices` are the names of voices by key, in the order in which they matter."""
+        """`voices` tells whose voice each key is in, in the order in which they matter.
+
+        Without it nothing is known of levels, and all stay as they are.
+        """
         self._voices = voices
         self._levels_db: dict[str, float] = {}
         self._gains_db: dict[tuple[int, str], float] = {}  # by chapter and key
         self._work = work
-        self._settings = settings
+        self._settings = aimed_at_acx(settings)
         self.sampling_rate_hz = sampling_rate_hz
         self._num_samples: dict[str, int] = {}
         self._num_spoken: dict[str, int] = {}  # without silence at the ends, as joined
@@ -161,28 +166,33 @@ class Master:
         self._joiner = joiner
         self._script = script
         self._num_threads = num_threads
+        self._measured: dict[tuple[int, int], Future[Measurement]] = {}  # by chapter and span
 
     def run(self, items: Iterable[Utterance | Failure]) -> Iterator[Mastered]:
         """Consume the utterances of the whole script, in any order; yield chapters in order.
 
-        A chapter of which nothing could be spoken is left out.
+        A key may come again, with other audio: `wait` before that is stored. A chapter of which
+        nothing could be spoken is left out.
         """
         waiting = {chapter.number: set(_keys(chapter)) for chapter in self._script}
         chapters_of: dict[str, list[ScriptChapter]] = {}
         for chapter in self._script:
             for key in waiting[chapter.number]:
                 chapters_of.setdefault(key, []).append(chapter)
-        measured: dict[tuple[int, int], Future[Measurement]] = {}
+        changed: set[int] = set()  # chapters that were measured too early
         with _pool(self._num_threads) as pool:
             for item in items:
                 self._joiner.expect(item)
-                for chapter in chapters_of.pop(item.key, ()):
+                for chapter in chapters_of.get(item.key, ()):
                     waiting[chapter.number].discard(item.key)
-                    if not waiting[chapter.number] and not self._joiner.has_voices_to_match:
-                        self._start(chapter, pool, measured)
-            for chapter in self._script if self._joiner.has_voices_to_match else ():
-                self._start(chapter, pool, measured)
-            chapters = [self._chapter(chapter, measured) for chapter in self._script]
+                    if (chapter.number, 0) in self._measured:
+                        changed.add(chapter.number)
+                    elif not waiting[chapter.number] and not self._joiner.has_voices_to_match:
+                        self._start(chapter, pool)
+            for chapter in self._script:
+                if chapter.number in changed or (chapter.number, 0) not in self._measured:
+                    self._start(chapter, pool)
+            chapters = [self._chapter(chapter) for chapter in self._script]
         numbers = {chapter.number for chapter in self._script if self._joiner.is_spoken(chapter)}
         found = [mastered for mastered in chapters if mastered.chapter.number in numbers]
         self._manifest.replace([mastered.chapter for mastered in found])
@@ -190,27 +200,25 @@ class Master:
         self._timeline.replace([line for chapter in heard for line in self._joiner.timed(chapter)])
         yield from found
 
-    def _start(
-        self,
-        chapter: ScriptChapter,
-        pool: ThreadPoolExecutor,
-        measured: dict[tuple[int, int], Future[Measurement]],
-    ) -> None:
+    def wait(self) -> None:
+        """Return when nobody reads audio."""
+        wait(self._measured.values())
+
+    def _start(self, chapter: ScriptChapter, pool: ThreadPoolExecutor) -> None:
         """Measure a chapter that is complete, in parts."""
         self._joiner.set_levels(chapter)
         for span in _spans(chapter):
-            measured[span.chapter, span.index] = pool.submit(self._measure, span)
+            self._measured[span.chapter, span.index] = pool.submit(self._measure, span)
 
     def _measure(self, span: _Span) -> Measurement:
         pieces = self._joiner.pieces(span.chapter, span.lines, lead_in=span.index == 0)
         return measure(pieces, self._joiner.sampling_rate_hz)
 
-    def _chapter(
-        self, chapter: ScriptChapter, measured: dict[tuple[int, int], Future[Measurement]]
-    ) -> Mastered:
+    def _chapter(self, chapter: ScriptChapter) -> Mastered:
         """Put the measurements of a chapter's spans together."""
-        spans = sorted(key for key in measured if key[0] == chapter.number)
-        whole = combined([measured.pop(key).result() for key in spans])
+        spans = sorted(key for key in self._measured if key[0] == chapter.number)
+        whole = combined([self._measured.pop(key).result() for key in spans])
+        head_s, tail_s = silence_at_ends_s(whole.quiet, whole.mean_square)
         record = MasteredChapter(
             number=chapter.number,
             title=chapter.title,
@@ -218,6 +226,9 @@ class Master:
             lufs=integrated_lufs(whole.block_powers),
             rms_db=rms_db(whole.mean_square),
             true_peak=whole.true_peak,
+            noise_floor_db=noise_floor_db(whole.quiet),
+            head_s=head_s,
+            tail_s=tail_s,
         )
         return Mastered(record, whole)
 

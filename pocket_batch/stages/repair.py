@@ -4,40 +4,44 @@ An utterance that fails is tried with other noise, then calmer, then in two part
 is kept. All of it happens inside the running batch, and depends on the text and its seed alone.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 
-import numpy as np
-
-from pocket_batch.audio.flac import decode_flac, encode_flac, rate_of_flac
-from pocket_batch.audio.mastering import speech_bounds
-from pocket_batch.audio.pcm import Pcm
-from pocket_batch.data import Failure, Request, Utterance
-from pocket_batch.errors import AudioError
-from pocket_batch.manifest import request_seed
+from pocket_batch.audio.flac import decode_flac
+from pocket_batch.data import Failure, Request
 from pocket_batch.quality.checks import badness, find_problems, measure
 from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
-from pocket_batch.settings import CheckSettings, MasterSettings
+from pocket_batch.settings import CheckSettings
+from pocket_batch.stages.attempts import (
+    PART,
+    as_spoken,
+    attempt,
+    join,
+    numbers_of,
+    plain,
+)
 from pocket_batch.stages.listen import Listener
 from pocket_batch.stages.synthesize import Spoken, Synthesize
-from pocket_batch.text.cuts import cut_in_two
 
-CALM = 0.5  # of the temperature, in the attempt that is to be safe
-JOIN_PAUSE_MS = 120  # between the parts of a text that is spoken in two
-_IPA = re.compile(r"(?<=\])\(/[^()]*/\)")  # `[Siobhan](/ʃɪˈvɔːn/)` -> `[Siobhan]`
 MAX_READY = 8  # results that wait while more of earlier runs is only checked
-PART = "\n"  # in the keys of parts; in no other key
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """How a worker checks what it speaks. `language` is that of the text, a BCP 47 tag."""
+    """How a worker checks what it speaks.
+
+    `language` is that of the text, a BCP 47 tag; `varies` is that of the engine.
+    """
 
     settings: CheckSettings
     language: str
+    varies: bool = True
+
+    def attempts(self, text: str) -> tuple[int, ...]:
+        """The numbers of all attempts that there are at a text."""
+        return numbers_of(text, self.language, self.varies, self.settings.max_attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +56,24 @@ class _Judged:
 
 @dataclass(slots=True)
 class _Tries:
-    """What came of one request so far; `parts` are those of the attempt in two parts."""
+    """What came of one request so far, and which attempts are `left`.
+
+    `num_before` are those of earlier runs; `parts` are those of the attempt in two parts.
+    """
 
     request: Request
+    left: deque[int]
+    num_before: int
+    num_all: int
     spoken: list["_Judged"] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     parts: list[Spoken | None] = field(default_factory=list)
+
+    @property
+    def num_made(self) -> int:
+        """Attempts that were made, in this run and before."""
+        made = self.num_before + len(self.spoken) + len(self.failures)
+        return min(made, self.num_all)
 
 
 class Repair:
@@ -69,10 +85,10 @@ class Repair:
         """The model that listens is loaded when it is first needed."""
         self.engine = synthesize.engine
         self._synthesize = synthesize
-        self._settings = spec.settings
-        self._language = spec.language
-        fraction = 1.0 if spec.settings.listen == "all" else spec.settings.sample_fraction
-        model = None if spec.settings.listen == "off" else spec.settings.asr_model
+        self._spec = spec
+        settings = spec.settings
+        fraction = 1.0 if settings.listen == "all" else settings.sample_fraction
+        model = None if settings.listen == "off" else settings.asr_model
         self._listener = Listener(model, fraction, spec.language)
 
     def load(self) -> None:
@@ -104,14 +120,26 @@ class Repair:
             if request is None:
                 work.is_read = True
                 return
-            spoken = _as_spoken(request) if request.spoken else None
-            if request.spoken and spoken is None:  # its audio is damaged: as if it were not there
-                request = replace(request, attempt=0)
-            work.tries[request.key] = _Tries(replace(request, spoken=b""))
+            spoken = as_spoken(request) if request.spoken else None
+            tries = self._tries(request, spoken)
+            work.tries[request.key] = tries
             if spoken is not None:
                 self._take(work, spoken)
             else:
-                yield work.tries[request.key].request
+                self._try_again(work, tries)
+
+    def _tries(self, request: Request, spoken: Spoken | None) -> _Tries:
+        """What is left to do for a request, of which an earlier run perhaps kept one attempt."""
+        bare = replace(request, spoken=b"")
+        numbers = self._spec.attempts(request.text)
+        if spoken is None:
+            tried = 0 if request.spoken else request.tried  # its audio is damaged: from the first
+            return _Tries(bare, deque(numbers[tried:] or numbers[:1]), tried, len(numbers))
+        kept = request.attempt
+        # Those before it failed then; they may be better now, but come last.
+        left = [*(n for n in numbers if n > kept), *(n for n in numbers if n < kept)]
+        before = numbers.index(kept) if kept in numbers else 0
+        return _Tries(bare, deque(left), before, len(numbers))
 
     def _take(self, work: "_Work", result: Spoken | Failure) -> None:
         """Judge one attempt: the text is done, or gets another one."""
@@ -143,22 +171,17 @@ class Repair:
         if self._listener.listens_to(request.key):
             scores, times = self._listener.listen(pcm, rate_hz, text, scores)
             words = tuple((t.word, round(t.begin_s, 3), round(t.end_s, 3)) for t in times)
-        problems = find_problems(scores, reason, text, self._settings, self._language)
+        problems = find_problems(scores, reason, text, self._spec.settings, self._spec.language)
         return _Judged(spoken, scores, problems, words)
 
     def _try_again(self, work: "_Work", tries: _Tries) -> None:
-        """Ask for the next attempt, or take the best one when all are used."""
-        request, number = tries.request, len(tries.spoken) + len(tries.failures)
-        attempt = request.attempt + number
-        halves = cut_in_two(request.text, self._language)
-        if number >= self._settings.max_attempts:
+        """Ask for the next attempt, or take the best one when all are made."""
+        if not tries.left:
             work.ready.append(self._best(tries))
-        elif number < self._settings.max_attempts - 1 or len(halves) < 2:
-            work.again.append(_attempt(request, request.text, request.key, attempt))
-        else:
-            tries.parts = [None, None]
-            for index, text in enumerate(halves):
-                work.again.append(_attempt(request, text, f"{request.key}{PART}{index}", attempt))
+            return
+        asked = attempt(tries.request, tries.left.popleft(), self._spec.language)
+        tries.parts = [None] * len(asked) if len(asked) > 1 else []
+        work.again.extend(asked)
 
     def _joined(
         self, tries: _Tries, index: int, result: Spoken | Failure
@@ -172,26 +195,30 @@ class Repair:
             return None  # the other part failed
         tries.parts[index] = result
         parts = [part for part in tries.parts if part is not None]
-        return _join(tries.request, parts) if len(parts) == 2 else None
+        return join(tries.request, parts) if len(parts) == 2 else None
 
     def _best(self, tries: _Tries) -> Spoken | Failure:
         """The attempt that is kept: the least bad, of equal ones the first."""
         if not tries.spoken:
             return replace(tries.failures[-1], attempts=len(tries.failures))
-        best = min(tries.spoken, key=lambda each: badness(each.problems, each.scores))
-        spoken = best.spoken
+        best = min(
+            tries.spoken,
+            key=lambda each: (badness(each.problems, each.scores), each.spoken.utterance.attempt),
+        )
+        number = best.spoken.utterance.attempt
+        settings = self._spec.settings
         checked = Checked(
             key=tries.request.key,
-            attempt=spoken.utterance.attempt,
-            num_attempts=tries.request.attempt + len(tries.spoken) + len(tries.failures),
+            attempt=number,
+            num_attempts=tries.num_made,
             problems=best.problems,
-            is_split=spoken.is_joined,
+            is_split=len(attempt(tries.request, number, self._spec.language)) > 1,
             scores=asdict(best.scores),
             words=best.words,
-            asr_model=self._settings.asr_model if best.scores.wer is not None else "",
+            asr_model=settings.asr_model if best.scores.wer is not None else "",
         )
-        utterance = replace(spoken.utterance, level_db=best.scores.speech_db)
-        return replace(spoken, utterance=utterance, checked=checked)
+        utterance = replace(best.spoken.utterance, level_db=best.scores.speech_db)
+        return replace(best.spoken, utterance=utterance, checked=checked)
 
 
 @dataclass(slots=True)
@@ -211,60 +238,3 @@ class _Work:
             key = result.utterance.key if isinstance(result, Spoken) else result.key
             del self.tries[key]
             yield result
-
-
-def _attempt(request: Request, text: str, key: str, attempt: int) -> Request:
-    """The same text with other noise, after the second time calmer."""
-    seed = request_seed(request.seed, text, request.voice.name, attempt)
-    calm = CALM if attempt >= 2 else 1.0
-    return replace(request, key=key, text=text, seed=seed, attempt=attempt, calm=calm)
-
-
-def _as_spoken(request: Request) -> Spoken | None:
-    """What an earlier run spoke, as if it had been spoken now; None when it is damaged."""
-    try:
-        num_samples = len(decode_flac(request.spoken))
-    except AudioError:
-        return None
-    utterance = Utterance(
-        key=request.key,
-        segment_id=request.segment_id,
-        num_samples=num_samples,
-        sampling_rate_hz=rate_of_flac(request.spoken),
-        finish_reason="eos",
-        seed=request.seed,
-        attempt=request.attempt,
-        num_bytes=len(request.spoken),
-        compute_s=0.0,
-    )
-    return Spoken(utterance, request.spoken)
-
-
-def _join(request: Request, parts: list[Spoken]) -> Spoken:
-    """Two parts as one utterance, with a breath between them."""
-    rate_hz = parts[0].utterance.sampling_rate_hz
-    first, second = (_trimmed(decode_flac(part.flac), rate_hz) for part in parts)
-    pause = np.zeros(rate_hz * JOIN_PAUSE_MS // 1000, np.int16)
-    pcm = np.concatenate([first, pause, second])  # (S,)
-    flac = encode_flac(pcm.astype(np.float32) / np.float32(32_768), rate_hz)
-    last = parts[-1].utterance
-    reasons = {part.utterance.finish_reason for part in parts}
-    utterance = replace(
-        last,
-        key=request.key,
-        num_samples=len(pcm),
-        finish_reason="length" if "length" in reasons else "eos",
-        num_bytes=len(flac),
-        compute_s=sum(part.utterance.compute_s for part in parts),
-    )
-    return Spoken(utterance, flac, is_joined=True)
-
-
-def _trimmed(pcm: Pcm, rate_hz: int) -> Pcm:
-    begin, end = speech_bounds(pcm, rate_hz, MasterSettings())
-    return pcm[begin:end] if begin < end else pcm
-
-
-def plain(text: str) -> str:
-    """A text without the pronunciations in it."""
-    return _IPA.sub("", text)

@@ -27,14 +27,13 @@ logger = logging.getLogger(__name__)
 class Spoken:
     """An utterance with its audio as the bytes of a FLAC file (16 bit, mono), perhaps measured.
 
-    `checked` is set where it was checked; `is_joined` tells that it was spoken in two parts.
+    `checked` is set where it was checked.
     """
 
     utterance: Utterance
     flac: bytes = field(repr=False)
     scores: Scores | None = None
     checked: Checked | None = None
-    is_joined: bool = False
 
 
 class Synthesize:

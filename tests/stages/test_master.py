@@ -1,5 +1,6 @@
 """Chapters joined from utterances: the same samples in any order, silence where speech failed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -102,3 +103,27 @@ def test_damaged_audio_is_removed_and_named(flac: bytes, tmp_path: Path) -> None
     with pytest.raises(OutputError, match="segment 001-0001 is damaged"):
         list(joiner(broken).pieces(1, [line], lead_in=False))
     assert not broken.audio("00").exists()
+
+
+def test_a_chapter_is_measured_again_when_its_speech_is_replaced(tmp_path: Path) -> None:
+    """One utterance comes again, longer and louder, when all were there and measured."""
+    folder, fresh = WorkFolder(tmp_path / "a"), WorkFolder(tmp_path / "b")
+    time = np.arange(RATE) / RATE
+    tone = 0.1 * np.sin(2 * np.pi * 300 * time).astype(np.float32)
+    for key in KEYS:
+        folder.store_audio(key, encode_flac(tone[: RATE // 2], RATE))
+        fresh.store_audio(key, encode_flac(tone * 4 if key == "01" else tone[: RATE // 2], RATE))
+    other = Utterance("01", "01", RATE, RATE, "eos", 0, 1, 0, 0.0)
+    master = Master(folder, Joiner(folder, MasterSettings(), RATE), SCRIPT, 2)
+
+    def items() -> Iterator[Utterance]:
+        yield from (spoken(key) for key in KEYS)
+        master.wait()
+        folder.store_audio("01", encode_flac(tone * 4, RATE))
+        yield other
+
+    found = [m.chapter for m in master.run(items())]
+    wanted = run(fresh, [other if key == "01" else spoken(key) for key in KEYS])
+    assert found == [m.chapter for m in wanted]
+    lines = [(folder / "timeline.jsonl").read_text() for folder in (folder.path, fresh.path)]
+    assert lines[0] == lines[1]

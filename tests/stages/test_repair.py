@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,11 +13,12 @@ from pocket_batch.engine.base import EngineError, Output
 from pocket_batch.engine.fake import FakeEngine
 from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
-from pocket_batch.stages import repair
+from pocket_batch.stages import attempts, repair
 from pocket_batch.stages.repair import CheckSpec, Repair
 from pocket_batch.stages.synthesize import Spoken, Synthesize
 
 VOICE = Voice("tone", "fake", "en", "CC0-1.0")
+SPEC = CheckSpec(CheckSettings(), "en")
 LONG = "The tide came in, and nobody had asked it to."
 
 
@@ -47,12 +49,15 @@ def loud_is_bad(limit_db: float) -> object:
 
 
 def run(
-    monkeypatch: pytest.MonkeyPatch, requests: list[Request], limit_db: float
+    monkeypatch: pytest.MonkeyPatch,
+    requests: list[Request],
+    limit_db: float,
+    spec: CheckSpec = SPEC,
 ) -> tuple[list[Spoken | Failure], QuieterEachTime]:
     monkeypatch.setattr(repair, "find_problems", loud_is_bad(limit_db))
     monkeypatch.setattr(repair, "badness", lambda problems, scores: scores.rms_db)
     engine = QuieterEachTime()
-    stage = Repair(Synthesize(engine), CheckSpec(CheckSettings(), "en"))
+    stage = Repair(Synthesize(engine), spec)
     return list(stage.run(requests)), engine
 
 
@@ -87,13 +92,13 @@ def test_then_it_is_calmer_then_in_two_parts_and_no_more(monkeypatch: pytest.Mon
     (spoken,), engine = run(monkeypatch, [request()], -99.0)
     assert isinstance(spoken, Spoken)
     assert [r.text for r in engine.asked[:3]] == [LONG] * 3
-    assert [r.calm for r in engine.asked[:3]] == [1.0, 1.0, repair.CALM]
+    assert [r.calm for r in engine.asked[:3]] == [1.0, 1.0, attempts.CALM]
     assert " ".join(r.text for r in engine.asked[3:]) == LONG
     assert len(engine.asked) == 5
     assert spoken.checked is not None
     assert spoken.checked.num_attempts == 4
     assert spoken.checked.problems == ("loud",)
-    assert spoken.checked.is_split == spoken.is_joined
+    assert spoken.checked.is_split
 
 
 def test_the_best_attempt_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +106,8 @@ def test_the_best_attempt_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None
     is true."""
     (spoken,), _ = run(monkeypatch, [request()], -99.0)
     assert isinstance(spoken, Spoken)
-    assert spoken.is_joined
+    assert spoken.checked is not None
+    assert spoken.checked.is_split
     pcm = decode_flac(spoken.flac)
     assert len(pcm) == spoken.utterance.num_samples
     assert len(spoken.flac) == spoken.utterance.num_bytes
@@ -170,7 +176,61 @@ def test_what_is_only_checked_comes_as_it_is_checked(monkeypatch: pytest.MonkeyP
         for num_read in range(1, 61):
             yield replace(request(key=f"key-{num_read}"), spoken=first.flac)
 
-    results = Repair(Synthesize(QuieterEachTime()), CheckSpec(CheckSettings(), "en")).run(known())
+    results = Repair(Synthesize(QuieterEachTime()), SPEC).run(known())
     next(results)
     assert num_read <= repair.MAX_READY + 1
     assert len(list(results)) == 59
+
+
+@pytest.mark.parametrize(("most", "asked"), [(1, [0]), (2, [0, 1]), (3, [0, 1, 2])])
+def test_fewer_attempts_are_the_first_ones(
+    most: int, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = CheckSpec(CheckSettings(max_attempts=most), "en")
+    _, engine = run(monkeypatch, [request()], -99.0, spec)
+    assert [r.attempt for r in engine.asked] == asked
+    assert {r.text for r in engine.asked} == {LONG}
+
+
+def test_more_attempts_go_on_with_other_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = CheckSpec(CheckSettings(max_attempts=6), "en")
+    _, engine = run(monkeypatch, [request()], -99.0, spec)
+    assert [r.attempt for r in engine.asked] == [0, 1, 2, 3, 3, 4, 5]
+    assert len({r.seed for r in engine.asked}) == 7
+
+
+def test_an_engine_that_always_speaks_alike_is_only_asked_for_two_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = CheckSpec(CheckSettings(), "en", varies=False)
+    (spoken,), engine = run(monkeypatch, [request()], -99.0, spec)
+    assert isinstance(spoken, Spoken)
+    assert " ".join(r.text for r in engine.asked) == f"{LONG} {LONG}"
+    assert spoken.checked is not None
+    assert spoken.checked.num_attempts == len(spec.attempts(LONG)) == 2
+    _, engine = run(monkeypatch, [request("Oh no, no.")], -99.0, spec)
+    assert [r.text for r in engine.asked] == ["Oh no, no."]
+
+
+@pytest.mark.parametrize(("lenient_db", "limit_db"), combinations([0.0, -26.0, -32.0, -99.0], 2))
+def test_a_stricter_check_keeps_what_a_fresh_run_would_keep(
+    lenient_db: float, limit_db: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the best attempt of all came before the one that was good enough."""
+    (first,), _ = run(monkeypatch, [request()], lenient_db)
+    (fresh,), _ = run(monkeypatch, [request()], limit_db)
+    assert isinstance(first, Spoken)
+    kept = replace(request(), spoken=first.flac, attempt=first.utterance.attempt)
+    (again,), _ = run(monkeypatch, [kept], limit_db)
+    assert isinstance(again, Spoken)
+    assert isinstance(fresh, Spoken)
+    assert again.flac == fresh.flac
+    assert again.checked == fresh.checked
+
+
+def test_attempts_that_were_tried_are_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    (spoken,), engine = run(monkeypatch, [replace(request(), tried=1)], 0.0)
+    assert [r.attempt for r in engine.asked] == [1]
+    assert isinstance(spoken, Spoken)
+    assert spoken.checked is not None
+    assert (spoken.checked.attempt, spoken.checked.num_attempts) == (1, 2)
