@@ -68,6 +68,9 @@ def _of_check(check: CheckSettings) -> list[Range]:
         "short_words": (0, 1000),
         "warn_wer": (0, 10),
         "critical_wer": (0, 10),
+        "voice_sample": (2, 1_000_000),
+        "warn_similarity": (0, 1),
+        "critical_similarity": (0, 1),
     }
     return [(f"check.{name}", getattr(check, name), *bound) for name, bound in bounds.items()]
 

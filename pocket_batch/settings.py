@@ -92,8 +92,9 @@ class CheckSettings:
     at `rows.Scores`; levels are dB of full scale. Those in MADs and `max_repetition_over` compare
     an utterance with the others of its voice, 0 for not at all. Without a stop in the text
     `max_gap_s` counts half. Of what is heard, the share `max_unlike_words` may be other words; a
-    text of fewer than `short_words` is right with up to `max_edits` of any kind. WER and likeness
-    of the voice over a book have levels that warn and that fail it.
+    text of fewer than `short_words` is right with up to `max_edits` of any kind. `voice_model`
+    compares up to `voice_sample` utterances of each voice: None for none, see `SpeakerModel`. WER
+    and likeness of the voice over a book have levels that warn and that fail it.
     """
 
     listen: Listen = "off"
@@ -124,6 +125,10 @@ class CheckSettings:
     short_words: int = 4
     warn_wer: float = 0.02
     critical_wer: float = 0.03
+    voice_model: str | None = None
+    voice_sample: int = 50
+    warn_similarity: float = 0.85
+    critical_similarity: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class MasterSettings:
 
     Each utterance is moved by at most `level_db` towards the middle one of its voice in its
     chapter, and with `match_voices` all voices to one level. `room_tone_db` is the level of the
-    noise in pauses, dB of full scale; None is digital silence.
+    noise in pauses, dB of full scale; None is digital silence. For `acx` see `aimed_at_acx`.
     """
 
     loudness: Loudness = "lufs"

@@ -55,6 +55,12 @@ def find_origin(source: "ModelSource", voice: Voice) -> Origin:
     )
 
 
+def recording_of(voice: Voice) -> Path | None:
+    """The recording that a voice was made from, if it says so and that is on this machine."""
+    prompt = voice.parameters.get("prompt", "")
+    return hub.find(_absolute(prompt)) if prompt else None
+
+
 def _is_same(model: str, other: str) -> bool:
     """Whether two names, or paths of folders, are of one model."""
     return Path(model).expanduser().resolve() == Path(other).expanduser().resolve()

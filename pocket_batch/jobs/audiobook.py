@@ -34,6 +34,7 @@ from pocket_batch.jobs.redone import (
     with_voices,
     write_redone,
 )
+from pocket_batch.jobs.similarity import load_voice_model
 from pocket_batch.jobs.speak import (
     check_spec,
 )
@@ -120,6 +121,7 @@ def prepare(
     check_voice(speaker, reporter)
     spec = check_spec(job.pipeline, speaker.engine, speaker.language)
     check_ears(spec)
+    load_voice_model(spec)
     plan = plan_audiobook(job.source, reading, job.pipeline, redone)
     messages.tell_plan(reporter, plan)
     tell_redone(reporter, plan.redone, plan.stale)

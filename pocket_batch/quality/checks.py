@@ -37,6 +37,7 @@ WEIGHTS = {
     "misheard": 4.0,
     "too_slow": 4.0,
     "too_fast": 4.0,
+    "voice_unlike": 4.0,
     "cut_off": 3.0,
     "voice_outlier": 3.0,
     "internal_silence": 3.0,
@@ -49,8 +50,12 @@ WEIGHTS = {
     "edge_silence": 1.0,
     "dc_offset": 1.0,
 }
-# Words that a listener often leaves out or puts in by itself.
-_LITTLE = frozenset("a an the and of to in it is that was he i his as at on so oh uh um".split())
+# Words that a listener often leaves out, and those that it often puts in by itself.
+_LEFT_OUT = frozenset("a an the and of to in it is was he i his as at on so oh uh um".split())
+_PUT_IN = _LEFT_OUT | frozenset(
+    "or but if for from with by be are were am has had she we you they them me him her my your our "
+    "this that these there theres then than what who im its thats".split()
+)
 
 
 def measure(pcm: Pcm, rate_hz: int, text: str) -> Scores:
@@ -184,21 +189,22 @@ def _by_words(found: Alignment, text: str, heard: str, settings: CheckSettings) 
         yield "asr_loop"
     if found.is_truncated:
         yield "truncated"
-    if _weight(found.missing) >= 1:
+    if _weight(found.missing, _LEFT_OUT) >= 1:
         yield "words_missing"
     if found.repeated:
         yield "words_repeated"
-    if _weight(found.inserted) >= 1:
+    if _weight(found.inserted, _PUT_IN) >= 1:
         yield "words_inserted"
     if found.swapped:
         yield "words_swapped"
-    if len(found.unlike) > settings.max_unlike_words * found.num_words:
+    num_unlike = sum(len(said.split()) for said, _ in found.unlike)
+    if num_unlike > max(settings.max_edits, settings.max_unlike_words * found.num_words):
         yield "misheard"
 
 
-def _weight(words: Sequence[str]) -> float:
+def _weight(words: Sequence[str], little: frozenset[str]) -> float:
     """One little word may be the listener's fault; two are not."""
-    return sum(0.5 if word in _LITTLE else 1.0 for word in words)
+    return sum(0.5 if word in little else 1.0 for word in words)
 
 
 def repeats_itself(text: str) -> bool:

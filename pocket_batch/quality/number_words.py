@@ -26,9 +26,8 @@ _LINKS = {"and", "a", "oh", "o"}
 
 def is_number_word(word: str) -> bool:
     """Whether a word can be part of a number."""
-    stem = word.removesuffix("s").removesuffix("th")
     known = (*_SMALL, *_TENS, *_POWERS, "hundred")
-    return word.isdigit() or word in _LINKS or word in known or stem in known
+    return word.isdigit() or word in _LINKS or word in known or _singular(word) in known
 
 
 def digits(words: Sequence[str]) -> str:
@@ -62,6 +61,9 @@ def digits(words: Sequence[str]) -> str:
 
 
 def _singular(word: str) -> str:
+    """`eighties` -> `eighty`, `hundredths` -> `hundred`."""
+    if word.endswith("ies") and word.removesuffix("ies") + "y" in _TENS:
+        return word.removesuffix("ies") + "y"
     for ending in ("ths", "th", "s"):
         stem = word.removesuffix(ending)
         if stem != word and (stem in _POWERS or stem == "hundred" or stem in _TENS):

@@ -5,8 +5,6 @@ from functools import lru_cache
 
 SAME, ALIKE, UNLIKE = 0.0, 0.2, 1.0
 MIN_SIMILARITY = 0.6  # of spelling, for words that may be the same name
-MIN_JOINED_SIMILARITY = 0.75
-MAX_LOST_LETTERS = 4  # `I would` -> `Id`
 SHORT = 3  # letters; words so short are the same or they are not
 
 # Spelt in two ways: British, American. What follows a rule is in `_ENDINGS`.
@@ -71,27 +69,9 @@ def difference(said: str, heard: str, language: str) -> float:
 
 
 def are_joined(said: Sequence[str], heard: Sequence[str], language: str) -> bool:
-    """Whether words are the same, written in one or in several: `book shop`, `do not`."""
+    """Whether words are the same letters, written in one or in several: `book shop`, `do not`."""
     ours, theirs = "".join(said), "".join(heard)
-    if abs(len(ours) - len(theirs)) > MAX_LOST_LETTERS:
-        return False
-    return ours == theirs or _are_joined(ours, theirs, language == "en")
-
-
-@lru_cache(maxsize=20_000)
-def _are_joined(said: str, heard: str, is_english: bool) -> bool:
-    from rapidfuzz.distance import Levenshtein
-
-    if is_english and _american(said) == _american(heard):
-        return True
-    if min(len(said), len(heard)) <= SHORT or said[0] != heard[0]:
-        return False
-    is_near = Levenshtein.normalized_similarity(said, heard) >= MIN_JOINED_SIMILARITY
-    if not is_english or not is_near:
-        return is_near
-    from jellyfish import metaphone
-
-    return bool(metaphone(said) == metaphone(heard))
+    return ours == theirs or (language == "en" and _american(ours) == _american(theirs))
 
 
 @lru_cache(maxsize=20_000)
@@ -140,6 +120,18 @@ def _spellings() -> dict[str, str]:
         for one in pronoun.split():
             table |= {one + short: one + whole for short, whole in map(str.split, verbs.split(","))}
     return table
+
+
+@lru_cache(maxsize=1)
+def contractions() -> dict[str, tuple[str, ...]]:
+    """What is written without its apostrophe: `youll` -> `you'll`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for pronoun, verbs in (pair.split(":") for pair in _CONTRACTED.split("|")):
+        for one in pronoun.split():
+            for short in (verb.split()[0] for verb in verbs.split(",")):
+                whole = f"{one}n't".replace("wonn", "won") if short == "nt" else f"{one}'{short}"
+                found[one + short] = (whole,)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -25,6 +25,7 @@ _SENTENCES = {
     "too_fast": "Read at {letters_per_s:.1f} letters a second: too fast, perhaps words are "
     "missing.",
     "cut_off": "It ends in the middle of a sound.",
+    "voice_unlike": "It sounds like another speaker.",
     "voice_outlier": "It sounds unlike the rest of this voice.",
     "internal_silence": "There is a gap of {longest_gap_s:.1f} s inside.",
     "mostly_silence": "Most of it is silence ({silence_share:.0%}).",

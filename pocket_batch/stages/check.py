@@ -1,10 +1,10 @@
 """Stage `check`: finds utterances that were spoken but may be wrong, from what is known of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 
 from pocket_batch.data import Failure, Suspect, Utterance
-from pocket_batch.quality.checks import find_problems
+from pocket_batch.quality.checks import find_problems, in_order
 from pocket_batch.quality.learned import learned_problems
 from pocket_batch.quality.sentences import sentence
 from pocket_batch.records import Checked
@@ -18,6 +18,7 @@ from pocket_batch.stages.repair import CheckSpec
 MIN_LETTERS = 12
 _SCORES = {f.name for f in fields(Scores)}
 _NEEDED = {f.name for f in fields(Scores) if f.default is MISSING}
+UNLIKE = "voice_unlike"
 CUT_OFF = "The engine reached its length limit before the end of the text."
 
 
@@ -53,12 +54,18 @@ class Check:
                 self._spoken[item.key] = item
             yield item
 
-    def judge(self, checked: Mapping[str, Checked], voices: Mapping[str, str]) -> None:
+    def judge(
+        self,
+        checked: Mapping[str, Checked],
+        voices: Mapping[str, str],
+        unlike: Collection[str] = (),
+    ) -> None:
         """Find the suspects among all that passed.
 
         Args:
             checked: what is known of them; those that are missing there were not measured.
             voices: whose voice each key is in, as each has its own rate and level.
+            unlike: keys of those that sound like another speaker.
         """
         scores = {
             key: scores_of(checked[key])
@@ -73,11 +80,12 @@ class Check:
             codes: tuple[str, ...] = ()
             if found is None:
                 reason = self._reason(utterance, text)
+                reason += " It sounds like another speaker." * (key in unlike)
             else:
                 codes = find_problems(
                     found, utterance.finish_reason, text, self._settings, self._language
                 )
-                codes += tuple(c for c in learned.get(key, ()) if c not in codes)
+                codes = in_order({*codes, *learned.get(key, ()), *[UNLIKE] * (key in unlike)})
                 self.problems |= {key: codes} if codes else {}
                 reason = " ".join(
                     sentence(code, found, text, language=self._language) for code in codes

