@@ -14,6 +14,7 @@ Special = Literal["read", "announce", "skip"]  # text that is not prose
 Ruby = Literal["base", "reading"]
 Normalizer = Literal["builtin", "nemo"]
 Listen = Literal["off", "sample", "all"]
+FailOn = Literal["certain", "any"]
 SubtitleKind = Literal["srt", "vtt", "ass"]
 
 
@@ -95,12 +96,16 @@ class CheckSettings:
     text of fewer than `short_words` is right with up to `max_edits` of any kind. `voice_model`
     compares up to `voice_sample` utterances of each voice: None for none, see `SpeakerModel`. WER
     and likeness of the voice over a book have levels that warn and that fail it.
+
+    A book with an utterance that is surely wrong after all attempts is not whole (exit code 10);
+    with `fail_on` of `any`, so is one with any suspect.
     """
 
     listen: Listen = "off"
     sample_fraction: float = 0.1
     asr_model: str = "auto"
     max_attempts: int = 4
+    fail_on: FailOn = "certain"
     min_letters_per_s: float = 3.0
     max_letters_per_s: float = 40.0
     min_rms_db: float = -50.0

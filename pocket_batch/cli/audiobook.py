@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--loudness",
         choices=get_args(Loudness),
-        help="acx: RMS -20 dB, peak -3 dB, and 192 kbit/s 44.1 kHz for MP3",
+        help="acx: all that ACX asks for: RMS, peak, room tone, and 192 kbit/s 44.1 kHz for MP3",
     )
     out.add_argument(
         "--seed", type=int, metavar="N", help="another seed, another take (default: 0)"

@@ -14,7 +14,7 @@ from pocket_batch.jobs.extras import Extras, Speech, kinds_of, planned
 from pocket_batch.jobs.plan import AudiobookPlan
 from pocket_batch.jobs.prepared import Prepared
 from pocket_batch.jobs.progress import Meter, Reporter
-from pocket_batch.jobs.quality import tell_quality, write_quality
+from pocket_batch.jobs.quality import Quality, tell_quality, write_quality
 from pocket_batch.jobs.reading import is_script
 from pocket_batch.jobs.record import (
     RunRecord,
@@ -127,7 +127,17 @@ class Making:
             files = self._write(plan, joiner, mastered)
         elapsed_s = time.monotonic() - started
         speech = Speech(plan.book, _narrators(plan), plan.script, joiner, mastered)
-        self._finish(plan, check, speech, files, elapsed_s)
+        quality = write_quality(
+            self._work,
+            check,
+            job.pipeline.check,
+            len(plan.requests),
+            len(self._failures),
+            mastered,
+            files,
+            likeness,
+        )
+        self._finish(plan, check, speech, files, quality, elapsed_s)
 
     def _likeness(self) -> dict[str, VoiceLikeness]:
         """How like themselves the voices are, where a model that tells is named."""
@@ -181,6 +191,7 @@ class Making:
         check: Check,
         speech: Speech,
         files: list[WrittenFile],
+        quality: Quality,
         elapsed_s: float,
     ) -> None:
         """Record what was made, say it, and say what is missing."""
@@ -193,8 +204,6 @@ class Making:
             "suspects": len(check.suspects),
             "dropped": len(plan.book.dropped),
         }
-        settings, num_all = self._job.pipeline.check, len(plan.requests)
-        quality = write_quality(self._work, check, settings, num_all, len(self._failures))
         if self._failures or plan.book.has_gaps or check.num_cut_off:
             record.problem = messages.partial(
                 self._job.output, self._failures, plan.book, check, self._work
@@ -207,7 +216,7 @@ class Making:
         messages.tell_work_folder(self._reporter, self._work.path)
         if check.suspects:
             messages.tell_suspects(self._reporter, len(check.suspects), self._work)
-        tell_quality(self._reporter, quality)
+        tell_quality(self._reporter, quality, self._job.pipeline.master.loudness)
         report_run(self._work, speech.mastered, files, self._reporter)
         if record.problem:
             raise PartialRunError(record.problem)

@@ -6,8 +6,14 @@ from pathlib import Path
 
 from pocket_batch.audio.ffmpeg import find_ffmpeg
 from pocket_batch.errors import OutputError
-from pocket_batch.jobs.plan import OUTPUT_BYTES_PER_S, WORK_BYTES_PER_S, AudiobookPlan
+from pocket_batch.jobs.plan import (
+    READ_ALONG_BYTES_PER_S,
+    WORK_BYTES_PER_S,
+    AudiobookPlan,
+    output_bytes_per_s,
+)
 from pocket_batch.jobs.words import size
+from pocket_batch.settings import AudiobookPipeline
 
 
 def check_output(output: Path, work: Path, split_chapters: bool) -> None:
@@ -38,15 +44,23 @@ def check_encoder(use_system: bool) -> None:
 
 
 def check_space(
-    work: Path, output: Path, file_format: str, plan: AudiobookPlan, missing_audio_s: float
+    work: Path,
+    output: Path,
+    pipeline: AudiobookPipeline,
+    plan: AudiobookPlan,
+    missing_audio_s: float,
 ) -> None:
     """Make sure that the disks have room for what is still to be made.
+
+    Of a book to read along with, the audio is in the work folder while its EPUB is made.
 
     Raises:
         OutputError: naming what is needed and what is free.
     """
-    output_bytes = plan.audio_s * OUTPUT_BYTES_PER_S[file_format]
-    needs = {work: missing_audio_s * WORK_BYTES_PER_S, output: output_bytes}
+    work_bytes = missing_audio_s * WORK_BYTES_PER_S
+    if pipeline.write.read_along:
+        work_bytes += plan.audio_s * READ_ALONG_BYTES_PER_S
+    needs = {work: work_bytes, output: plan.audio_s * output_bytes_per_s(pipeline)}
     by_disk: dict[int, list[Path]] = {}
     for path in needs:
         by_disk.setdefault(_nearest_folder(path).stat().st_dev, []).append(path)

@@ -2,27 +2,68 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
+from math import isfinite
+from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
+from pocket_batch.audio.acx import acx_verdict
 from pocket_batch.bcp47 import primary
 from pocket_batch.errors import ModelUnavailableError, UsageError
 from pocket_batch.jobs.progress import Reporter
+from pocket_batch.jobs.report.measured import file_levels
+from pocket_batch.jobs.similarity import (
+    VoiceLikeness,
+    lowest_similarity,
+    similarity_level,
+    similarity_problem,
+)
+from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import write_atomic
-from pocket_batch.settings import CheckSettings
+from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.quality.checks import CERTAIN
+from pocket_batch.settings import CheckSettings, Loudness
 from pocket_batch.stages.check import Check
+from pocket_batch.stages.master import Mastered
 from pocket_batch.stages.repair import CheckSpec
 from pocket_batch.work_folder import WorkFolder
 
 Level = Literal["ok", "warning", "critical"]
+NOBODY: Mapping[str, VoiceLikeness] = MappingProxyType({})
+
+_NUMBERS = (
+    "duration_s", "lufs", "true_peak_dbtp", "rms_db", "noise_floor_db", "head_s", "tail_s",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FileQuality:
+    """A finished file: its levels (see `FileLevels`), and whether ACX would take them.
+
+    A level is None for digital silence, which has none.
+    """
+
+    path: str
+    duration_s: float | None
+    lufs: float | None
+    true_peak_dbtp: float | None
+    rms_db: float | None
+    noise_floor_db: float | None
+    head_s: float | None
+    tail_s: float | None
+    acx: bool
+    acx_verdict: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
     """`wer` is the share of wrong words in what was listened to, None where nothing was.
 
-    `problem` says what is critical, empty if nothing is; `problems` counts codes.
+    `problem` says what is critical, empty if nothing is; `problems` counts codes. `similarity` is
+    that of the voice that is least like itself, of `voices` by name; None where nobody compared.
     """
 
     level: Level
@@ -33,6 +74,9 @@ class Quality:
     num_cut_off: int
     problems: dict[str, int]
     problem: str = ""
+    files: tuple[FileQuality, ...] = ()
+    similarity: float | None = None
+    voices: Mapping[str, VoiceLikeness] = field(default_factory=dict)
 
 
 def check_ears(spec: CheckSpec | None) -> None:
@@ -59,25 +103,36 @@ def check_ears(spec: CheckSpec | None) -> None:
 
 
 def write_quality(
-    work: WorkFolder, check: Check, settings: CheckSettings, num_all: int, num_failures: int
+    work: WorkFolder,
+    check: Check,
+    settings: CheckSettings,
+    num_all: int,
+    num_failures: int,
+    mastered: Sequence[Mastered] = (),
+    files: Sequence[WrittenFile] = (),
+    likeness: Mapping[str, VoiceLikeness] = NOBODY,
 ) -> Quality:
     """Judge a whole run, and write `quality.json` into its work folder.
+
+    Args:
+        work: the folder.
+        check: what was found wrong.
+        settings: with the levels that warn and that fail.
+        num_all: utterances of the book.
+        num_failures: of them that could not be spoken.
+        mastered: the chapters that are heard, in order.
+        files: what was written of them.
+        likeness: how like themselves the voices are.
 
     Raises:
         OutputError: it cannot be written.
     """
-    level: Level = "ok"
-    problem = ""
-    if check.wer is not None and check.wer > settings.critical_wer:
-        level = "critical"
-        problem = (
-            f"{100 * check.wer:.1f} % of the words were heard otherwise than written, more than "
-            f"{100 * settings.critical_wer:g} %; {work.file('checks.jsonl')} lists where."
-        )
-    elif num_failures or (check.wer is not None and check.wer > settings.warn_wer):
-        level = "warning"
+    similarity = lowest_similarity(likeness)
+    problem = " ".join(_problems(work, check, settings, likeness))
+    is_odd = num_failures or (check.wer is not None and check.wer > settings.warn_wer)
+    is_odd = is_odd or similarity_level(similarity, settings) != "ok"
     quality = Quality(
-        level=level,
+        level="critical" if problem else "warning" if is_odd else "ok",
         wer=check.wer,
         num_utterances=num_all,
         num_suspects=len(check.suspects),
@@ -85,17 +140,79 @@ def write_quality(
         num_cut_off=check.num_cut_off,
         problems=dict(Counter(code for codes in check.problems.values() for code in codes)),
         problem=problem,
+        files=_judged(mastered, files),
+        similarity=similarity,
+        voices=dict(likeness),
     )
-    limits = {"wer": {"warning": settings.warn_wer, "critical": settings.critical_wer}}
+    limits = {
+        "wer": {"warning": settings.warn_wer, "critical": settings.critical_wer},
+        "similarity": {
+            "warning": settings.warn_similarity,
+            "critical": settings.critical_similarity,
+        },
+    }
     content = asdict(quality) | {"thresholds": limits}
-    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     write_atomic(work.file("quality.json"), text.encode("utf-8", "backslashreplace"))
     return quality
 
 
-def tell_quality(reporter: Reporter, quality: Quality) -> None:
-    """Say how many words were heard wrong, if somebody listened."""
-    if quality.wer is None:
+def _problems(
+    work: WorkFolder, check: Check, settings: CheckSettings, likeness: Mapping[str, VoiceLikeness]
+) -> Iterator[str]:
+    """What makes a book critical, a sentence each."""
+    where = work.file("checks.jsonl")
+    if check.wer is not None and check.wer > settings.critical_wer:
+        yield (
+            f"{100 * check.wer:.1f} % of the words were heard otherwise than written, more than "
+            f"{100 * settings.critical_wer:g} %; {where} lists where."
+        )
+    if unlike := similarity_problem(likeness, settings):
+        yield unlike
+    if settings.fail_on == "any" and check.suspects:
+        yield f"{plural(len(check.suspects), 'segment')} may be read wrongly; {where} has them."
         return
-    text = f"Heard {100 * quality.wer:.2f} % of the words otherwise than written."
-    reporter.note("quality", text, "info" if quality.level == "ok" else "warning", wer=quality.wer)
+    wrong = [codes for codes in check.problems.values() if CERTAIN & set(codes)]
+    if wrong:
+        text = plural(len(wrong), "segment")
+        yield f"{text} could not be read well after all attempts; {where} says which and why."
+
+
+def _judged(mastered: Sequence[Mastered], files: Sequence[WrittenFile]) -> tuple[FileQuality, ...]:
+    """What ACX would say of each finished file."""
+    found = []
+    for file, levels in zip(files, file_levels(mastered, files), strict=True):
+        is_acx, verdict = acx_verdict(levels.acx)
+        numbers = {name: _rounded(getattr(levels, name)) for name in _NUMBERS}
+        path = str(file.path.resolve())
+        found.append(FileQuality(path, **numbers, acx=is_acx, acx_verdict=verdict))
+    return tuple(found)
+
+
+def _rounded(value: float | None) -> float | None:
+    """Two decimals; JSON knows no infinity."""
+    return round(value, 2) if value is not None and isfinite(value) else None
+
+
+def tell_quality(reporter: Reporter, quality: Quality, loudness: Loudness = "lufs") -> None:
+    """Say how many words were heard wrong, if somebody listened, and what ACX would refuse.
+
+    Args:
+        reporter: told of it.
+        quality: of the run.
+        loudness: what was aimed at; of ACX nothing is said where it was something else.
+    """
+    told = []
+    if quality.wer is not None:
+        told.append(f"Heard {100 * quality.wer:.2f} % of the words otherwise than written.")
+    if quality.similarity is not None:
+        told.append(f"The voice is {quality.similarity:.2f} like itself, 1 being the same.")
+    if told:
+        level: Literal["info", "warning"] = "info" if quality.level == "ok" else "warning"
+        figures = {"wer": quality.wer, "similarity": quality.similarity}
+        reporter.note("quality", " ".join(told), level, **figures)
+    refused = [file for file in quality.files if not file.acx]
+    if loudness == "acx" and refused:
+        first = f"{Path(refused[0].path).name}: {refused[0].acx_verdict}"
+        text = f"ACX would refuse {len(refused)} of {plural(len(quality.files), 'file')}. {first}"
+        reporter.note("acx", text, "warning", files=[file.path for file in refused])

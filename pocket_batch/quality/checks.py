@@ -50,11 +50,15 @@ WEIGHTS = {
     "edge_silence": 1.0,
     "dc_offset": 1.0,
 }
+# What good speech is hardly ever taken for.
+CERTAIN = frozenset({"no_eos", "too_quiet", "noise", "mostly_silence", "truncated"})
 # Words that a listener often leaves out, and those that it often puts in by itself.
-_LEFT_OUT = frozenset("a an the and of to in it is was he i his as at on so oh uh um".split())
+_LEFT_OUT = frozenset(
+    "a an the and of to in it is that was he i his as at on so oh uh um if".split()
+)
 _PUT_IN = _LEFT_OUT | frozenset(
-    "or but if for from with by be are were am has had she we you they them me him her my your our "
-    "this that these there theres then than what who im its thats".split()
+    "or but for from with by be are were am has had she we you they them me him her my your our "
+    "this these there theres then than what who im its thats".split()
 )
 
 

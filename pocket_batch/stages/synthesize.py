@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from time import sleep
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
 
 SILENT = 0.001  # of full scale, -60 dB: speech is louder
+BACKOFF_S = 0.25  # after an error that is not of a text; twice as long with each attempt at one
+LAST_BACKOFF_S = 4.0
 
 logger = logging.getLogger(__name__)
 
@@ -85,10 +88,11 @@ class Synthesize:
         """What the engine makes until it ends, be it over a text: it does not say over which."""
         try:
             yield from self.engine.generate(requests)
-        except Exception:
+        except Exception as error:
             logger.debug(
                 "%s ended early; what is missing is tried again", self.engine.name, exc_info=True
             )
+            _back_off(error)
 
     def _run_alone(self, request: Request) -> Spoken | Failure:
         """Speak one request by itself, so that what goes wrong is its own fault."""
@@ -102,6 +106,7 @@ class Synthesize:
         except Exception as error:
             # Any exception of an item is a failure of that item: the contract of an executor.
             logger.debug("%s failed over a text", self.engine.name, exc_info=True)
+            _back_off(error, request.attempt)
             message = f"{type(error).__name__}: {error}".rstrip(": ")
             return _failure(request, f"The engine failed over this text: {message}.")
 
@@ -202,6 +207,15 @@ def _take(requests: list[Request], key: str) -> Request:
     """Remove and return the first request of that key; two of one key are two requests."""
     index = next(i for i, request in enumerate(requests) if request.key == key)
     return requests.pop(index)
+
+
+def _back_off(error: Exception, attempt: int = 0) -> None:
+    """Wait before an engine is asked again that failed: memory may be had again by then.
+
+    An error that an engine raises on purpose is of its text: no waiting helps.
+    """
+    if not isinstance(error, PocketBatchError):
+        sleep(min(BACKOFF_S * 2**attempt, LAST_BACKOFF_S))
 
 
 def _failure(request: Request, reason: str) -> Failure:

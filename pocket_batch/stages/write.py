@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pocket_batch.audio import acx
 from pocket_batch.audio.loudness import gain_to_target, integrated_lufs, rms_db
 from pocket_batch.audio.measure import combined
 from pocket_batch.audio.pcm import Pcm
@@ -16,12 +17,6 @@ from pocket_batch.outputs.audiobook import (
 )
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.master import Joiner, Mastered
-
-# ACX submission requirements: RMS -23 to -18 dB, peak at most -3 dB, MP3 192 kbit/s at 44.1 kHz.
-ACX_RMS_DB = -20.0
-ACX_PEAK_DBTP = -3.0
-ACX_MP3_KBPS = 192
-ACX_SAMPLING_RATE_HZ = 44_100
 
 
 class Write:
@@ -106,7 +101,7 @@ class Write:
         settings = self._pipeline.master
         whole = combined([m.measurement for m in mastered])
         if settings.loudness == "acx":
-            return float(10 ** ((ACX_RMS_DB - rms_db(whole.mean_square)) / 20))
+            return float(10 ** ((acx.AIM_RMS_DB - rms_db(whole.mean_square)) / 20))
         try:
             return gain_to_target(integrated_lufs(whole.block_powers), settings.target_lufs)
         except AudioError:
@@ -114,18 +109,28 @@ class Write:
 
     def _ceiling_dbtp(self) -> float:
         settings = self._pipeline.master
-        acx = settings.loudness == "acx"
-        return min(settings.true_peak_dbtp, ACX_PEAK_DBTP) if acx else settings.true_peak_dbtp
+        if settings.loudness != "acx":
+            return settings.true_peak_dbtp
+        return min(settings.true_peak_dbtp, acx.AIM_PEAK_DBTP)
 
     def _encoding(self) -> EncodeSettings:
         settings = self._pipeline.write
-        acx_mp3 = self._pipeline.master.loudness == "acx" and settings.format == "mp3"
         return EncodeSettings(
-            bit_rate_kbps=settings.bitrate_kbps or (ACX_MP3_KBPS if acx_mp3 else None),
-            sampling_rate_hz=ACX_SAMPLING_RATE_HZ if acx_mp3 else None,
+            bit_rate_kbps=bit_rate_kbps(self._pipeline),
+            sampling_rate_hz=acx.AIM_SAMPLING_RATE_HZ if _is_acx_mp3(self._pipeline) else None,
             use_system_ffmpeg=settings.system_ffmpeg,
             num_threads=self._num_threads,
         )
+
+
+def bit_rate_kbps(pipeline: AudiobookPipeline) -> int | None:
+    """The bit rate that is asked for; None is what suits the format."""
+    acx_kbps = acx.AIM_MP3_KBPS if _is_acx_mp3(pipeline) else None
+    return pipeline.write.bitrate_kbps or acx_kbps
+
+
+def _is_acx_mp3(pipeline: AudiobookPipeline) -> bool:
+    return pipeline.master.loudness == "acx" and pipeline.write.format == "mp3"
 
 
 def _marks(mastered: Iterable[Mastered]) -> list[ChapterMark]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pocket_batch.errors import OutputError
 from pocket_batch.jobs.night.book import NightBook
-from pocket_batch.jobs.plan import OUTPUT_BYTES_PER_S, WORK_BYTES_PER_S
+from pocket_batch.jobs.plan import WORK_BYTES_PER_S, output_bytes_per_s
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.words import size
 
@@ -39,11 +39,11 @@ def warn_of_space(books: list[NightBook], reporter: Reporter) -> None:
     """Say beforehand that not all books will fit; those that fit are made all the same."""
     needs: dict[int, float] = {}
     places: dict[int, Path] = {}
-    for book in books:
+    for book in filter(lambda book: book.is_held, books):
         work = book.prepared.work.path
         disk = os.stat(work).st_dev
         places.setdefault(disk, work.parent)
-        per_s = OUTPUT_BYTES_PER_S[book.prepared.job.pipeline.write.format]
+        per_s = output_bytes_per_s(book.prepared.job.pipeline)
         needed = book.prepared.plan.audio_s * per_s + book.missing_audio_s * WORK_BYTES_PER_S
         needs[disk] = needs.get(disk, RESERVE_BYTES) + needed
     for disk, needed in needs.items():

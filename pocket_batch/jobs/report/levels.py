@@ -1,28 +1,20 @@
 """Levels of chapters as they are in the finished files, and what ACX would say of them."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numpy as np
-
+from pocket_batch.audio.acx import AIM_PEAK_DBTP, AIM_RMS_DB, AcxLevels, acx_verdict
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.audio.loudness import LoudnessMeter, integrated_lufs
-from pocket_batch.audio.pcm import Pcm, to_float
+from pocket_batch.audio.pcm import to_float
 from pocket_batch.errors import AudioError
 from pocket_batch.jobs.report.facts import Facts, Place, number_at, text_at
 from pocket_batch.records import MasteredChapter
 
-# ACX submission requirements.
-ACX_RMS_DB = (-23.0, -18.0)
-ACX_PEAK_DB = -3.0
-ACX_NOISE_DB = -60.0
-ROUNDING_DB = 0.05  # levels are told with one decimal
-
-FLOOR_WINDOW_S = 0.05
 MAX_SAMPLED = 600  # utterances that are decoded for a report: about an hour of speech
-MAX_SAMPLED_PER_CHAPTER = 12  # where the curve of the book is known
 NUM_THREADS = 2
 
 
@@ -30,7 +22,8 @@ NUM_THREADS = 2
 class ChapterLevels:
     """A chapter in its finished file. Levels are dB, None where nothing is known of them.
 
-    `noise_floor_db` is -inf for digital silence. `verdict` says in words what ACX would.
+    `noise_floor_db` is -inf for digital silence; `head_s` and `tail_s` are silence. `verdict` says
+    in words what ACX would of the chapter as a file of its own.
     """
 
     number: int
@@ -42,6 +35,8 @@ class ChapterLevels:
     true_peak_dbtp: float | None
     rms_db: float | None
     noise_floor_db: float | None
+    head_s: float | None
+    tail_s: float | None
     is_acx: bool
     verdict: str
 
@@ -60,50 +55,20 @@ class _Heard:
 
     place: Place
     lufs: float
-    floor_db: float
 
 
 def measure_levels(facts: Facts) -> tuple[list[ChapterLevels], Curve]:
-    """The levels of all chapters and the curve of the book; what is not recorded is measured."""
-    heard = _listen(facts)
+    """The levels of all chapters and the curve of the book; a curve not recorded is measured."""
     gains = {c.number: _gain_db(facts, c) for c in facts.chapters}
     levels, at_s = [], 0.0
     num_lines: dict[int, int] = {}
     for place in facts.places:
         num_lines[place.segment.chapter] = num_lines.get(place.segment.chapter, 0) + 1
     for chapter in facts.chapters:
-        duration_s = chapter.num_samples / facts.sampling_rate_hz
-        floors = [h.floor_db for h in heard if h.place.segment.chapter == chapter.number]
         lines = num_lines.get(chapter.number, 0)
-        levels.append(
-            _levels(facts, chapter, at_s, duration_s, lines, gains[chapter.number], floors)
-        )
-        at_s += duration_s
-    return levels, _curve(facts, heard, gains)
-
-
-def acx_verdict(
-    rms_db: float | None, peak_db: float | None, noise_db: float | None
-) -> tuple[bool, str]:
-    """Whether levels are as ACX wants them, and a sentence that says which are not.
-
-    Source: ACX audio submission requirements: RMS -23 to -18 dB, peaks at most -3 dB, noise floor
-    at most -60 dB.
-    """
-    if rms_db is None or peak_db is None:
-        return False, "Not known."
-    low, high = ACX_RMS_DB
-    wrong = []
-    if not low - ROUNDING_DB <= rms_db <= high + ROUNDING_DB:
-        how = "quiet" if rms_db < low else "loud"
-        wrong.append(f"too {how}, RMS {shown_db(rms_db)} dB")
-    if peak_db > ACX_PEAK_DB + ROUNDING_DB:
-        wrong.append(f"peaks too high, {shown_db(peak_db)} dB")
-    if noise_db is not None and noise_db > ACX_NOISE_DB + ROUNDING_DB:
-        wrong.append(f"too much noise, {shown_db(noise_db)} dB")
-    if wrong:
-        return False, f"No: {'; '.join(wrong)}."
-    return True, "Yes." if noise_db is not None else "Yes, as far as is known."
+        levels.append(_levels(facts, chapter, at_s, lines, gains[chapter.number]))
+        at_s += levels[-1].duration_s
+    return levels, _curve(facts, gains)
 
 
 def shown_db(value: float) -> str:
@@ -113,26 +78,26 @@ def shown_db(value: float) -> str:
     return f"{value:.1f}".replace("-", "−")
 
 
+def said(verdict: str) -> str:
+    """A verdict as the page has it: `RMS -25.0 dB` with real minus signs."""
+    return re.sub(r"-(?=\d|inf)", "−", verdict).replace("−inf", "−∞")
+
+
 def _levels(
-    facts: Facts,
-    chapter: MasteredChapter,
-    begin_s: float,
-    duration_s: float,
-    num_lines: int,
-    gain_db: float | None,
-    floors: Sequence[float],
+    facts: Facts, chapter: MasteredChapter, begin_s: float, num_lines: int, gain_db: float | None
 ) -> ChapterLevels:
-    recorded = getattr(chapter, "noise_floor_db", None)
-    floor = (
-        recorded if isinstance(recorded, float) else float(np.median(floors)) if floors else None
-    )
-    peak_db = 20 * math.log10(chapter.true_peak) if chapter.true_peak > 0 else -math.inf
+    duration_s = chapter.num_samples / facts.sampling_rate_hz
     lufs = rms = peak = noise = None
     if gain_db is not None:
         lufs, rms = chapter.lufs + gain_db, chapter.rms_db + gain_db
-        peak = min(peak_db + gain_db, _ceiling_dbtp(facts))
+        peak = min(_peak_db(chapter) + gain_db, _ceiling_dbtp(facts))
+        floor = chapter.noise_floor_db
         noise = floor + gain_db if floor is not None else None
-    is_acx, verdict = acx_verdict(rms, peak, noise)
+    file = facts.measured.file_of(chapter.number)
+    if file is not None:  # what the limiter did is in it
+        lufs, rms, peak = file.lufs, file.rms_db, file.true_peak_dbtp
+    found = AcxLevels(rms, peak, noise, chapter.head_s, chapter.tail_s, duration_s)
+    is_acx, verdict = acx_verdict(found)
     return ChapterLevels(
         number=chapter.number,
         title=chapter.title,
@@ -143,16 +108,22 @@ def _levels(
         true_peak_dbtp=peak,
         rms_db=rms,
         noise_floor_db=noise,
+        head_s=chapter.head_s,
+        tail_s=chapter.tail_s,
         is_acx=is_acx,
         verdict=verdict,
     )
+
+
+def _peak_db(chapter: MasteredChapter) -> float:
+    return 20 * math.log10(chapter.true_peak) if chapter.true_peak > 0 else -math.inf
 
 
 def _ceiling_dbtp(facts: Facts) -> float:
     """The highest true peak that the limiter let through."""
     ceiling = number_at(facts.run, "settings", "master", "true_peak_dbtp")
     is_acx = text_at(facts.run, "settings", "master", "loudness") == "acx"
-    return min(ceiling, ACX_PEAK_DB) if is_acx else ceiling
+    return min(ceiling, AIM_PEAK_DBTP) if is_acx else ceiling
 
 
 def _gain_db(facts: Facts, chapter: MasteredChapter) -> float | None:
@@ -165,7 +136,7 @@ def _gain_db(facts: Facts, chapter: MasteredChapter) -> float | None:
     is_split = facts.run.get("settings", {}).get("write", {}).get("split_chapters") is True
     chapters = [chapter] if is_split else list(facts.chapters)
     if text_at(facts.run, *settings, "loudness") == "acx":
-        found, target = _mean_db(chapters, [c.rms_db for c in chapters]), -20.0
+        found, target = _mean_db(chapters, [c.rms_db for c in chapters]), AIM_RMS_DB
     else:
         found = _mean_db(chapters, [c.lufs for c in chapters])
     return target - found if target and math.isfinite(found) else None
@@ -179,7 +150,7 @@ def _mean_db(chapters: Sequence[MasteredChapter], values: Sequence[float]) -> fl
     return 10 * math.log10(power) if power > 0 else -math.inf
 
 
-def _curve(facts: Facts, heard: Sequence[_Heard], gains: dict[int, float | None]) -> Curve:
+def _curve(facts: Facts, gains: dict[int, float | None]) -> Curve:
     from pocket_batch.jobs.report.measured import QUIETEST_LUFS, STEP_S
 
     points: list[tuple[float, float]] = []
@@ -192,7 +163,7 @@ def _curve(facts: Facts, heard: Sequence[_Heard], gains: dict[int, float | None]
         at_s += chapter.num_samples / facts.sampling_rate_hz
     if points:
         return Curve(tuple(points), True)
-    for found in heard:
+    for found in _listen(facts):
         gain = gains.get(found.place.segment.chapter) or 0.0
         if found.place.begin_s is not None and math.isfinite(found.lufs):
             middle_s = found.place.begin_s + found.place.duration_s / 2
@@ -201,15 +172,8 @@ def _curve(facts: Facts, heard: Sequence[_Heard], gains: dict[int, float | None]
 
 
 def _listen(facts: Facts) -> list[_Heard]:
-    """Decode some utterances of each chapter, or some of the book, in reading order."""
-    spoken = [p for p in facts.places if p.key in facts.utterances]
-    chosen = spread(spoken, MAX_SAMPLED)
-    if facts.measured.curves:
-        chosen = []
-        for chapter in facts.chapters:
-            own = [p for p in spoken if p.segment.chapter == chapter.number]
-            chosen += spread(own, MAX_SAMPLED_PER_CHAPTER)
-        chosen = spread(chosen, MAX_SAMPLED)
+    """Decode some utterances of the book, in reading order."""
+    chosen = spread([p for p in facts.places if p.key in facts.utterances], MAX_SAMPLED)
     with ThreadPoolExecutor(NUM_THREADS, "report") as pool:
         found = pool.map(lambda place: _hear(facts, place), chosen)
         return [heard for heard in found if heard is not None]
@@ -229,25 +193,8 @@ def _hear(facts: Facts, place: Place) -> _Heard | None:
     except AudioError:
         return None  # speech is not kept, or damaged: the rest tells enough
     meter = LoudnessMeter(rate)
-    samples = to_float(pcm)
-    meter.add(samples)
-    return _Heard(place, integrated_lufs(meter.result()), floor_db(pcm, rate))
-
-
-def floor_db(pcm: Pcm, sampling_rate_hz: int) -> float:
-    """RMS level of the quietest 50 ms, dB of full scale, -inf for digital silence.
-
-    Args:
-        pcm: shape (num_samples,), int16, mono.
-        sampling_rate_hz: of it.
-    """
-    size = max(1, round(FLOOR_WINDOW_S * sampling_rate_hz))
-    num_frames = max(1, len(pcm) // size)
-    frames = to_float(pcm[: num_frames * size]).reshape(num_frames, -1)  # (F, S)
-    if not frames.size:
-        return -math.inf
-    power = float(np.mean(np.square(frames, dtype=np.float64), axis=1).min())
-    return 10 * math.log10(power) if power > 0 else -math.inf
+    meter.add(to_float(pcm))
+    return _Heard(place, integrated_lufs(meter.result()))
 
 
 def finite(values: Iterable[float | None]) -> list[float]:

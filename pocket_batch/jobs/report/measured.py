@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pocket_batch.audio.acx import AcxLevels
 from pocket_batch.audio.loudness import OFFSET_LUFS, SUB_BLOCKS_PER_S, Powers
 from pocket_batch.manifest import write_atomic
 from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.records import MasteredChapter
 from pocket_batch.stages.master import Mastered
 from pocket_batch.work_folder import WorkFolder
 
@@ -23,7 +25,9 @@ QUIETEST_LUFS = -70.0  # of what is shown; pauses are digital silence
 class FileLevels:
     """A finished file, as measured on the samples given to its encoder.
 
-    `chapters` are the numbers of those in it; `gain_db` is what brought them to their level.
+    `chapters` are the numbers of those in it; `gain_db` is what brought them to their level. The
+    noise floor (-inf for digital silence) and the seconds of silence at both ends come from the
+    chapters, None where an older version measured them.
     """
 
     name: str
@@ -34,6 +38,21 @@ class FileLevels:
     true_peak_dbtp: float
     gain_db: float
     chapters: tuple[int, ...]
+    noise_floor_db: float | None = None
+    head_s: float | None = None
+    tail_s: float | None = None
+
+    @property
+    def acx(self) -> AcxLevels:
+        """What ACX judges a file by."""
+        return AcxLevels(
+            self.rms_db,
+            self.true_peak_dbtp,
+            self.noise_floor_db,
+            self.head_s,
+            self.tail_s,
+            self.duration_s,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +66,10 @@ class Measured:
         """The gain of the file that holds a chapter; None when it is not known."""
         return next((f.gain_db for f in self.files if chapter in f.chapters), None)
 
+    def file_of(self, chapter: int) -> FileLevels | None:
+        """The file that is this chapter and nothing else; None where there is none."""
+        return next((f for f in self.files if f.chapters == (chapter,)), None)
+
 
 def save_measured(
     work: WorkFolder, mastered: Sequence[Mastered], files: Sequence[WrittenFile]
@@ -56,13 +79,20 @@ def save_measured(
     Raises:
         OutputError: it cannot be written.
     """
-    numbers = [m.chapter.number for m in mastered]
-    is_split = len(files) == len(mastered) and len(files) > 1
-    held = [(number,) for number in numbers] if is_split else [tuple(numbers)] * len(files)
-    levels = [_levels(f, c, mastered) for f, c in zip(files, held, strict=True)]
+    levels = file_levels(mastered, files)
     curves = {m.chapter.number: short_term(m.measurement.block_powers) for m in mastered}
     content = {"files": [asdict(f) for f in levels], "step_s": STEP_S, "curves": curves}
     write_atomic(work.file(MEASURED_FILE), json.dumps(content).encode("utf-8", "backslashreplace"))
+
+
+def file_levels(
+    mastered: Sequence[Mastered], files: Sequence[WrittenFile]
+) -> tuple[FileLevels, ...]:
+    """The levels of finished files, in their order, from their chapters in order."""
+    chapters = [m.chapter for m in mastered]
+    is_split = len(files) == len(chapters) and len(files) > 1
+    held = [[chapter] for chapter in chapters] if is_split else [chapters] * len(files)
+    return tuple(_levels(file, own) for file, own in zip(files, held, strict=True))
 
 
 def read_measured(work: WorkFolder) -> Measured:
@@ -103,13 +133,12 @@ def short_term(powers: Powers) -> tuple[float, ...]:
     return tuple(round(float(value), 1) for value in lufs)
 
 
-def _levels(
-    file: WrittenFile, chapters: tuple[int, ...], mastered: Sequence[Mastered]
-) -> FileLevels:
-    held = [m.chapter for m in mastered if m.chapter.number in chapters]
-    num_samples = sum(c.num_samples for c in held)
-    power = sum(c.num_samples * 10 ** (c.rms_db / 10) for c in held) / max(1, num_samples)
+def _levels(file: WrittenFile, chapters: Sequence[MasteredChapter]) -> FileLevels:
+    num_samples = sum(c.num_samples for c in chapters)
+    power = sum(c.num_samples * 10 ** (c.rms_db / 10) for c in chapters) / max(1, num_samples)
     is_audible = power > 0 and math.isfinite(file.rms_db)
+    gain_db = file.rms_db - 10 * math.log10(power) if is_audible else 0.0
+    floors = [c.noise_floor_db for c in chapters if c.noise_floor_db is not None]
     return FileLevels(
         name=file.path.name,
         duration_s=file.duration_s,
@@ -117,16 +146,21 @@ def _levels(
         lufs=file.lufs,
         rms_db=file.rms_db,
         true_peak_dbtp=file.true_peak_dbtp,
-        gain_db=file.rms_db - 10 * math.log10(power) if is_audible else 0.0,
-        chapters=chapters,
+        gain_db=gain_db,
+        chapters=tuple(c.number for c in chapters),
+        noise_floor_db=min(floors) + gain_db if floors else None,
+        head_s=chapters[0].head_s if chapters else None,
+        tail_s=chapters[-1].tail_s if chapters else None,
     )
 
 
 def _file(values: dict[str, Any]) -> FileLevels:
     numbers = ("duration_s", "lufs", "rms_db", "true_peak_dbtp", "gain_db")
+    later = ("noise_floor_db", "head_s", "tail_s")
     return FileLevels(
         name=str(values["name"]),
         num_bytes=int(values["num_bytes"]),
         chapters=tuple(int(number) for number in values["chapters"]),
         **{name: float(values[name]) for name in numbers},
+        **{name: float(values[name]) for name in later if values.get(name) is not None},
     )

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pocket_batch.audio.acx import acx_verdict
 from pocket_batch.jobs.report import charts
 from pocket_batch.jobs.report.facts import Facts, at, number_at, text_at
-from pocket_batch.jobs.report.levels import ChapterLevels, Curve, acx_verdict, shown_db
+from pocket_batch.jobs.report.levels import ChapterLevels, Curve, said, shown_db
 from pocket_batch.jobs.report.markup import clock, quoted, safe, table
 from pocket_batch.jobs.report.suspects import Listed
 from pocket_batch.jobs.words import duration, plural
@@ -32,6 +33,9 @@ def summary(facts: Facts, levels: Sequence[ChapterLevels], found: Sequence[Liste
     wer = _book_wer(facts)
     if wer is not None:
         tiles.append(("Word error rate", f"{100 * wer[0]:.1f}%", f"of {wer[1]:,} words heard"))
+    similarity = at(facts.quality, "similarity")
+    if isinstance(similarity, float):
+        tiles.append(("Voice", f"{similarity:.2f}", "like itself, 1 is the same"))
     if audio_s and took_s:
         tiles.append(("Speed", f"{audio_s / took_s:.1f}×", f"real time, {duration(took_s)}"))
     if facts.measured.files:
@@ -167,12 +171,13 @@ def chapters_section(facts: Facts, levels: Sequence[ChapterLevels], found: Seque
             suspects[number] = suspects.get(number, 0) + 1
     head = [("Chapter", "text"), ("Begins", "number"), ("Length", "number"), ("Lines", "number"),
             ("Suspect", "number"), ("LUFS", "number"), ("Peak dBTP", "number"),
-            ("RMS dB", "number"), ("Noise floor dB", "number"), ("Meets ACX", "text")]  # fmt: skip
+            ("RMS dB", "number"), ("Noise floor dB", "number"), ("Head s", "number"),
+            ("Tail s", "number"), ("Meets ACX", "text")]  # fmt: skip
     rows = []
     for c in levels:
         count = suspects.get(c.number, 0)
         name = f"<bdi>{safe(c.title or f'Chapter {c.number}')}</bdi>"
-        verdict = f'<td class="text verdict {"good" if c.is_acx else "off"}">{safe(c.verdict)}</td>'
+        colour, verdict = "good" if c.is_acx else "off", safe(said(c.verdict))
         rows.append(
             [
                 f'<th scope="row" class="text" data-sort="{c.number}">{name}</th>',
@@ -181,29 +186,44 @@ def chapters_section(facts: Facts, levels: Sequence[ChapterLevels], found: Seque
                 _cell(c.num_lines, f"{c.num_lines:,}"),
                 _cell(count, f"{count:,}" if count else "–"),
                 *(_level(v) for v in (c.lufs, c.true_peak_dbtp, c.rms_db, c.noise_floor_db)),
-                verdict,
+                *(_seconds(v) for v in (c.head_s, c.tail_s)),
+                f'<td class="text verdict {colour}">{verdict}</td>',
             ]
         )
-    note = (
-        '<p class="note">Levels are those in the finished file. The noise floor is that of the '
-        "quietest 50 ms inside utterances, −∞ is digital silence. ACX wants RMS −23 to −18 dB, "
-        "peaks of at most −3 dB and a noise floor of at most −60 dB; --loudness acx aims at it.</p>"
-    )
-    return table("Chapters with their levels", head, rows) + _whole_file(facts, levels) + note
+    return table("Chapters with their levels", head, rows) + _whole_file(facts) + _ACX_NOTE
 
 
-def _whole_file(facts: Facts, levels: Sequence[ChapterLevels]) -> str:
+_ACX_NOTE = (
+    '<p class="note">Levels are those in the finished file. The noise floor is that of the '
+    "quietest half second, −∞ is digital silence; head and tail are the silence before the first "
+    "word and after the last. ACX wants RMS −23 to −18 dB, peaks of at most −3 dB, a noise floor "
+    "of at most −60 dB, 0.5 to 1 s of room tone at the head of each file and 1 to 5 s at its tail, "
+    "and 120 minutes at most; --loudness acx --format mp3 --split-chapters aims at it.</p>"
+)
+
+
+def _whole_file(facts: Facts) -> str:
     """The levels of a book that is one file; of several the table has them all."""
     if len(facts.measured.files) != 1:
         return ""
     file = facts.measured.files[0]
-    noise = max((c.noise_floor_db for c in levels if c.noise_floor_db is not None), default=None)
-    _, verdict = acx_verdict(file.rms_db, file.true_peak_dbtp, noise)
+    _, verdict = acx_verdict(file.acx)
+    more = ""
+    if file.noise_floor_db is not None:
+        more += f", noise floor {shown_db(file.noise_floor_db)} dB"
+    if file.head_s is not None and file.tail_s is not None:
+        more += f", head {file.head_s:.2f} s, tail {file.tail_s:.2f} s"
     return (
         f"<p>{safe(file.name)} as a whole: {shown_db(file.lufs)} LUFS, peak "
-        f"{shown_db(file.true_peak_dbtp)} dBTP, RMS {shown_db(file.rms_db)} dB. "
-        f"Meets ACX: {safe(verdict[:1].lower() + verdict[1:])}</p>"
+        f"{shown_db(file.true_peak_dbtp)} dBTP, RMS {shown_db(file.rms_db)} dB{more}. "
+        f"Meets ACX: {safe(said(verdict[:1].lower() + verdict[1:]))}</p>"
     )
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return '<td class="number" data-sort="-1">–</td>'
+    return _cell(value, f"{value:.2f}")
 
 
 def _cell(value: float, shown: str) -> str:

@@ -1,6 +1,7 @@
 """A work folder of a book with everything in it that a report can tell of."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -59,7 +60,9 @@ def _fill(work: WorkFolder) -> None:
             )
             scores = asdict(measure((samples * 32_767).astype(np.int16), RATE_HZ, text))
             checked.append(Checked(key, 0, 1, (), False, scores))
-        chapters.append(MasteredChapter(number, f"Part {number}", begin, -26.0, -27.0, 0.4))
+        noise_db = -80.0 if number == 1 else -math.inf
+        levels = (-26.0, -27.0, 0.4, noise_db, 0.54, 0.7)
+        chapters.append(MasteredChapter(number, f"Part {number}", begin, *levels))
     checked[1].scores.update(heard="The door was over and nobody opened it twice.", wer=0.33)
     checked[3].scores.update(unheard_of=[1, 2])
     suspects = [

@@ -19,7 +19,7 @@ from pocket_batch.jobs.report.charts import histogram, line_chart, time_axis, va
 from pocket_batch.jobs.report.clips import make_clip, outline
 from pocket_batch.jobs.report.difference import differences
 from pocket_batch.jobs.report.facts import read_facts
-from pocket_batch.jobs.report.levels import acx_verdict, floor_db, measure_levels
+from pocket_batch.jobs.report.levels import measure_levels, said
 from pocket_batch.jobs.report.measured import read_measured, short_term
 from pocket_batch.jobs.report.page import make_page
 from pocket_batch.jobs.report.suspects import list_suspects
@@ -208,32 +208,45 @@ def test_levels_are_those_of_the_finished_file(work: WorkFolder) -> None:
     assert len(curve.points) == 5
 
 
-@pytest.mark.parametrize(
-    ("levels", "is_acx", "words"),
-    [
-        ((-20.0, -3.5, -70.0), True, "Yes."),
-        ((-23.0, -3.0, -math.inf), True, "Yes."),
-        ((-25.0, -3.5, -70.0), False, "too quiet, RMS −25.0 dB"),
-        ((-17.0, -3.5, -70.0), False, "too loud"),
-        ((-20.0, -1.0, -70.0), False, "peaks too high"),
-        ((-20.0, -3.5, -50.0), False, "too much noise"),
-        ((None, None, None), False, "Not known"),
-    ],
-)
-def test_the_verdict_of_acx_says_what_is_wrong(
-    levels: tuple[float | None, float | None, float | None], is_acx: bool, words: str
-) -> None:
-    found, sentence = acx_verdict(*levels)
-    assert found == is_acx
-    assert words in sentence
+def test_noise_head_and_tail_are_those_of_the_record_after_gain(work: WorkFolder) -> None:
+    levels, _ = measure_levels(read_facts(work))
+    assert levels[0].noise_floor_db == pytest.approx(-77.0)
+    assert (levels[0].head_s, levels[0].tail_s) == (0.54, 0.7)
+    assert (
+        levels[0].verdict
+        == "No: too quiet, RMS -24.0 dB; 0.70 s after the last word, not 1 to 5 s."
+    )
+    page = make_page(read_facts(work))
+    assert "0.70 s after the last word" in page
+    assert "RMS −24.0 dB;" in page
 
 
-def test_the_noise_floor_is_that_of_the_quietest_50_ms() -> None:
-    noise = np.random.default_rng(0).normal(0, 32.768, 24_000)
-    noise[6_000:12_000] *= 100
-    assert floor_db(noise.astype(np.int16), 24_000) == pytest.approx(-60, abs=0.7)
-    assert floor_db(np.zeros(24_000, np.int16), 24_000) == -math.inf
-    assert floor_db(np.zeros(0, np.int16), 24_000) == -math.inf
+def test_a_record_of_an_older_version_has_no_noise_floor(work: WorkFolder) -> None:
+    rows = [json.loads(line) for line in work.file("chapters.jsonl").read_text().splitlines()]
+    for row in rows:
+        del row["noise_floor_db"], row["head_s"], row["tail_s"]
+    work.file("chapters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    levels, _ = measure_levels(read_facts(work))
+    assert levels[0].noise_floor_db is None
+    assert levels[0].verdict == "No: too quiet, RMS -24.0 dB."
+    assert "–</td>" in make_page(read_facts(work))
+
+
+def test_a_chapter_that_is_a_file_has_the_levels_of_that_file(work: WorkFolder) -> None:
+    file = {"name": "01.mp3", "duration_s": 9.0, "num_bytes": 9, "chapters": [1], "gain_db": 4.0}
+    file |= {"lufs": -19.5, "rms_db": -20.1, "true_peak_dbtp": -3.4}
+    content = json.dumps({"files": [file, file | {"chapters": [2]}], "step_s": 3, "curves": {}})
+    work.file("measured.json").write_text(content)
+    levels, _ = measure_levels(read_facts(work))
+    assert (levels[0].lufs, levels[0].rms_db, levels[0].true_peak_dbtp) == (-19.5, -20.1, -3.4)
+    assert levels[0].noise_floor_db == pytest.approx(-76.0)
+    assert levels[1].noise_floor_db == -math.inf
+    assert "digital silence instead of room tone" in levels[1].verdict
+
+
+def test_a_verdict_has_real_minus_signs_on_the_page_and_no_others() -> None:
+    assert said("too quiet, RMS -25.0 dB; lip-sync") == "too quiet, RMS −25.0 dB; lip-sync"
+    assert said("RMS -inf dB") == "RMS −∞ dB"
 
 
 def test_short_term_loudness_leaves_pauses_out() -> None:
@@ -296,7 +309,8 @@ def test_every_run_writes_its_report_and_the_command_makes_it_again(
     first = path.read_text(encoding="utf-8")
     assert "A Small Story" in first
     assert "story.m4b as a whole: −23.0 LUFS" in first
-    assert "Meets ACX: " in first
+    assert "Meets ACX: no: too quiet" in first
+    assert "noise floor −∞ dB, head 0.54 s, tail 2.04 s" in first
     path.unlink()
     assert command("report", path.parent) == 0
     assert str(path) in capsys.readouterr().out
@@ -304,6 +318,7 @@ def test_every_run_writes_its_report_and_the_command_makes_it_again(
     measured = read_measured(WorkFolder(path.parent))
     assert measured.files[0].chapters == (1, 2)
     assert measured.files[0].lufs == pytest.approx(-23.0, abs=0.1)
+    assert measured.files[0].noise_floor_db == -math.inf
 
 
 def test_a_report_that_fails_is_a_warning(
