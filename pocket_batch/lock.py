@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.errors import LockedError, writing
+from pocket_batch.words import duration
 
 PULSE_S = 10.0
 DEAD_S = 60.0  # without a sign of life, an owner on another machine is taken for dead
@@ -137,7 +138,9 @@ class Lock:
 def _held(owner: dict[str, Any], silent_s: float) -> str:
     """Who holds a lock, in a sentence or two."""
     since = owner.get("since")
-    age = f" for {_duration(time.time() - since)}" if isinstance(since, int | float) else ""
+    age = (
+        f" for {duration(max(0.0, time.time() - since))}" if isinstance(since, int | float) else ""
+    )
     who = f"process {owner.get('pid')} on {owner.get('host')}" if owner else "another process"
     text = f"in use by {who}{age}."
     if silent_s:
@@ -146,10 +149,3 @@ def _held(owner: dict[str, Any], silent_s: float) -> str:
             "dead."
         )
     return text
-
-
-def _duration(seconds: float) -> str:
-    minutes = max(0, round(seconds / 60))
-    if minutes < 1:
-        return f"{max(0, round(seconds))} s"
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"

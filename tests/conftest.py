@@ -17,6 +17,17 @@ _HUB = runpy.run_path(str(REPOSITORY / "tests" / "models" / "fake_hub.py"))
 fake_hub = _HUB["fake_hub"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--save-golden` rewrites golden files, to be read as a diff before they are committed."""
+    parser.addoption("--save-golden", action="store_true", help="rewrite the golden files")
+
+
+@pytest.fixture
+def save_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be rewritten rather than compared."""
+    return bool(request.config.getoption("--save-golden"))
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder of real files beside the repository; tests that want it are skipped without."""

@@ -118,8 +118,10 @@ class Engine(Protocol):
     def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
         """Speak all requests, in any order; a result depends on its own request alone.
 
-        A text without anything to say gives empty audio. An exception ends the iterator; whoever
-        asked then asks again for each request that is missing.
+        A text without anything to say gives empty audio. An exception ends the iterator, and
+        nothing else stays of it: whoever asked asks again for each request that is missing, and
+        gets what a new engine would give. Samples that are not numbers come back as they are,
+        or raise EngineError, and reach no other request.
         """
         ...
 

@@ -64,7 +64,10 @@ class Batch:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all utterances."""
+        """Forget all utterances, whatever became of them: nothing that a step writes is kept.
+
+        When there is no memory for that, it has to be called again before the next step.
+        """
         self._scheduler: Scheduler[Speech] = Scheduler(self.num_slots)
         max_rows = _whole(self.num_slots, ROWS_STEP)
         self._cache = self._model.flow_lm.make_cache(max_rows)

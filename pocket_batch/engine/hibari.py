@@ -6,7 +6,7 @@ It speaks about 140 times faster than real time on one core, and needs no networ
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocket_batch.data import EngineSpec, Request, Voice
-from pocket_batch.engine.base import Output, Progress
-from pocket_batch.engine.in_threads import speak_in_threads
+from pocket_batch.engine.base import Output
+from pocket_batch.engine.in_threads import ThreadedEngine
 from pocket_batch.engine.ipa import with_letters_of_hibari
 from pocket_batch.errors import ModelUnavailableError
 
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from hibari import Hibari
 
 
-class HibariEngine:
-    """One model per voice, shared by `num_threads` lanes that each speak one text at a time.
+class HibariEngine(ThreadedEngine):
+    """A model and its text analysis hold no state between calls, so lanes may share them.
 
-    The model itself runs on one thread, because lanes use the cores better than threads inside
-    the model do. A model and its text analysis hold no state between calls, so lanes may share
-    them. `Voice.parameters["hibari_voice"]` is the package's name of the voice.
+    `Voice.parameters["hibari_voice"]` is the package's name of the voice.
     """
 
     name = "hibari"
@@ -52,16 +50,7 @@ class HibariEngine:
                 )
         self.spec = spec
         self.version = metadata.version("hibari-tts")
-        self._num_threads = 1
         self._models: dict[str, Hibari] = {}
-
-    def identity(self) -> dict[str, str]:
-        """The version of the package; the model file is in the key of the voice."""
-        return {"version": self.version}
-
-    def count_tokens(self, text: str) -> int:
-        """Length of a text in characters."""
-        return len(text)
 
     def check(self, voices: Iterable[Voice]) -> None:
         """Look for the model file of each voice.
@@ -72,14 +61,6 @@ class HibariEngine:
         for voice in voices:
             _model_path(voice)
 
-    def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
-        """Nothing is fetched: another voice than `heart` is a download of that package.
-
-        Raises:
-            ModelUnavailableError: as `check`.
-        """
-        self.check(voices)
-
     def voice_key(self, voice: Voice) -> str:
         """SHA-256 of the voice's model file.
 
@@ -87,25 +68,6 @@ class HibariEngine:
             ModelUnavailableError: the package has no such voice, or its file is not here.
         """
         return hashlib.sha256(_model_path(voice).read_bytes()).hexdigest()
-
-    def load(self, voices: Iterable[Voice], num_threads: int) -> None:
-        """Load the model of each voice, for `num_threads` lanes.
-
-        Raises:
-            ModelUnavailableError: as `voice_key`.
-        """
-        self._num_threads = num_threads
-        for voice in voices:
-            self._model(voice)
-
-    def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
-        """Speak all requests, as they finish; `requests` is read two per lane ahead."""
-        return speak_in_threads(self._loaded(requests), self._speak, self._num_threads)
-
-    def _loaded(self, requests: Iterable[Request]) -> Iterator[Request]:
-        for request in requests:
-            self._model(request.voice)  # in the caller's thread: lanes must not race for it
-            yield request
 
     def _speak(self, request: Request) -> Output:
         return _speak(self._model(request.voice), request)

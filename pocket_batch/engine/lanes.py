@@ -68,6 +68,7 @@ class Lanes(Generic[Item]):
         self._changed = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._is_ending = False
+        self._to_empty: set[int] = set()  # batches of a step that failed, by their place
         # Enough that no lane ever waits for the caller.
         self._num_ahead = 2 * sum(batch.num_slots for batch in batches)
 
@@ -106,8 +107,8 @@ class Lanes(Generic[Item]):
             while self._is_ending:
                 self._changed.wait()
             self._callers.add(caller)
-            for batch in self._batches[len(self._threads) :]:
-                thread = threading.Thread(target=self._work, args=(batch,), daemon=True)
+            for number in range(len(self._threads), len(self._batches)):
+                thread = threading.Thread(target=self._work, args=(number,), daemon=True)
                 thread.start()
                 self._threads.append(thread)
 
@@ -133,12 +134,13 @@ class Lanes(Generic[Item]):
             self._waiting.append((item, caller))
             self._changed.notify()
 
-    def _work(self, batch: Stepper[Item]) -> None:
+    def _work(self, number: int) -> None:
         """One lane, until nobody is left who wants something."""
         owners: dict[int, _Caller] = {}
-        if not batch.is_idle:  # it could not be emptied when its last thread ended
-            self._reset(batch)
-        while (entries := self._take(batch)) is not None:
+        batch = self._batches[number]
+        if number in self._to_empty:  # it could not be when its last thread ended
+            self._reset(number)
+        while (entries := self._take(number)) is not None:
             for item, caller in entries:
                 owners[id(item)] = caller
                 batch.add(item)
@@ -148,18 +150,19 @@ class Lanes(Generic[Item]):
                 for caller in owners.values():
                     caller.results.put(error)
                 owners.clear()
-                self._reset(batch)
+                self._to_empty.add(number)  # also when the lanes end before it could be
+                self._reset(number)
                 continue
             with self._changed:
                 self._over.extend((item, owners.pop(id(item))) for item in over)
                 self._changed.notify_all()
             self._make_audio(batch)
 
-    def _reset(self, batch: Stepper[Item]) -> None:
+    def _reset(self, number: int) -> None:
         """Empty a batch after an error. While even that fails, whoever waits is told so."""
         while not self._is_ending:
             try:
-                batch.reset()
+                self._empty(number)
                 return
             except Exception as error:  # noqa: BLE001  # such as no memory for an empty batch
                 with self._changed:
@@ -167,6 +170,11 @@ class Lanes(Generic[Item]):
                         caller.results.put(error)
                     self._waiting.clear()
                 time.sleep(RETRY_S)
+
+    def _empty(self, number: int) -> None:
+        self._to_empty.add(number)
+        self._batches[number].reset()
+        self._to_empty.discard(number)
 
     def _make_audio(self, batch: Stepper[Item]) -> None:
         """Of everything that is over, while there is such."""
@@ -180,14 +188,15 @@ class Lanes(Generic[Item]):
             except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the item
                 caller.results.put(error)
 
-    def _take(self, batch: Stepper[Item]) -> list[tuple[Item, "_Caller"]] | None:
+    def _take(self, number: int) -> list[tuple[Item, "_Caller"]] | None:
         """What a lane starts now: its share of what waits. None when it is no longer needed."""
+        batch = self._batches[number]
         with self._changed:
             while batch.is_idle and not (self._waiting or self._over or self._is_ending):
                 self._changed.wait()
             if self._is_ending:
                 with suppress(MemoryError, RuntimeError):  # it is tried again before it is used
-                    batch.reset()
+                    self._empty(number)
                 return None
             share = -(-len(self._waiting) // len(self._batches))
             return [self._waiting.popleft() for _ in range(min(share, batch.num_wanted))]

@@ -7,15 +7,15 @@ it is `joe`. `EngineSpec.model` is the same path, for models differ in their sam
 import hashlib
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 from pocket_batch.data import EngineSpec, Request, Voice
-from pocket_batch.engine.base import EngineError, Output, Progress, Samples
-from pocket_batch.engine.in_threads import speak_in_threads
+from pocket_batch.engine.base import EngineError, Output, Samples
+from pocket_batch.engine.in_threads import ThreadedEngine
 from pocket_batch.engine.piper_files import INSTALL, PiperFiles, piper_files
 from pocket_batch.engine.piper_graph import NOISE, load_graph
 from pocket_batch.errors import ModelUnavailableError
@@ -26,8 +26,8 @@ SENTENCE_GAP_S = 0.15  # between the sentences of one text, as the model makes e
 _ESPEAK = threading.Lock()  # espeak-ng holds one voice for the whole process
 
 
-class PiperEngine:
-    """One model per voice, shared by `num_threads` lanes that each speak one text at a time."""
+class PiperEngine(ThreadedEngine):
+    """The models are sessions of onnxruntime, which hold no state between calls."""
 
     name = "piper"
     language = ""
@@ -51,16 +51,7 @@ class PiperEngine:
         self.spec = spec
         self.version = metadata.version("piper-tts")
         self.sampling_rate_hz = piper_files(spec.model).sampling_rate_hz
-        self._num_threads = 1
         self._models: dict[str, _Model] = {}
-
-    def identity(self) -> dict[str, str]:
-        """The version of the package; the model file is in the key of the voice."""
-        return {"version": self.version}
-
-    def count_tokens(self, text: str) -> int:
-        """Length of a text in characters."""
-        return len(text)
 
     def check(self, voices: Iterable[Voice]) -> None:
         """Look for the files of each voice.
@@ -70,14 +61,6 @@ class PiperEngine:
         """
         for voice in voices:
             self._files(voice)
-
-    def fetch(self, voices: Iterable[Voice], progress: Progress) -> None:
-        """Nothing is fetched: voices are files of the user or in a package.
-
-        Raises:
-            ModelUnavailableError: as `check`.
-        """
-        self.check(voices)
 
     def voice_key(self, voice: Voice) -> str:
         """SHA-256 of the voice's model and its settings.
@@ -89,25 +72,6 @@ class PiperEngine:
         digest = hashlib.sha256(path.read_bytes())
         digest.update(path.with_name(path.name + ".json").read_bytes())
         return digest.hexdigest()
-
-    def load(self, voices: Iterable[Voice], num_threads: int) -> None:
-        """Load the model of each voice, for `num_threads` lanes.
-
-        Raises:
-            ModelUnavailableError: as `check`, or a model cannot be used.
-        """
-        self._num_threads = num_threads
-        for voice in voices:
-            self._model(voice)
-
-    def generate(self, requests: Iterable[Request]) -> Iterator[Output]:
-        """Speak all requests, as they finish; `requests` is read two per lane ahead."""
-        return speak_in_threads(self._loaded(requests), self._speak, self._num_threads)
-
-    def _loaded(self, requests: Iterable[Request]) -> Iterator[Request]:
-        for request in requests:
-            self._model(request.voice)  # in the caller's thread: lanes must not race for it
-            yield request
 
     def _speak(self, request: Request) -> Output:
         started = time.perf_counter()

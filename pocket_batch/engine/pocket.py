@@ -1,14 +1,13 @@
 """The engine on Kyutai Pocket TTS, batched: every step makes one frame of all running utterances.
 
-The life of a request: `generate -> _prepared (prompt, tokens, noise) -> Lanes.run -> Batch.add ->
-Batch.step: Scheduler.admit (slot) -> _prefill (voice state, text) -> _decode_step (backbone -> EOS
-head, flow head -> latent) ... -> Scheduler.finish at EOS + frames_after_eos, or max_frames ->
-Batch.output: _decode_audio (Mimi, the whole utterance) -> Output`. What has tensors is in
-`engine/batch.py`; here is what needs none.
+The life of a request: `generate -> TextReader.read (prompt, tokens), draw_noise -> Lanes.run ->
+Batch.add -> Batch.step: Scheduler.admit (slot) -> _prefill (voice state, text) -> _decode_step
+(backbone -> EOS head, flow head -> latent) ... -> Scheduler.finish at EOS + frames_after_eos, or
+max_frames -> Batch.output: _decode_audio (Mimi, the whole utterance) -> Output`. What has tensors
+is in `engine/batch.py`; here is what needs none.
 """
 
 import json
-import math
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -19,18 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocket_batch.config import cache_folder
-from pocket_batch.data import EngineSpec, Request, Sampling, Voice
-from pocket_batch.engine.base import EngineError, Output, Progress, Samples
+from pocket_batch.data import EngineSpec, Request, Voice
+from pocket_batch.engine.base import Output, Progress, Samples
 from pocket_batch.engine.lanes import Lanes
 from pocket_batch.engine.memory import keep_freed_memory
-from pocket_batch.engine.scheduler import Settings
+from pocket_batch.engine.pocket_text import MAX_TOKENS, TextReader
 from pocket_batch.engine.states import VoiceStates, find_origin
-from pocket_batch.errors import InputError
 from pocket_batch.models import files, hub
-from pocket_batch.models.architecture import DECODE_STEPS, ModelConfig
 from pocket_batch.models.presets import find_model
-from pocket_batch.models.tokenizer import Tokenizer, load_tokenizer
-from pocket_batch.text.prompt import Prompt, PromptRules, prepare_prompt
 
 if TYPE_CHECKING:
     from pocket_batch.engine.batch import Batch, Speech
@@ -39,9 +34,6 @@ if TYPE_CHECKING:
 VERSION = "2"  # counts up when the same request gives other samples
 DEFAULT_MODEL = "english"
 NUM_SLOTS = 32  # utterances of a lane at a time
-MAX_TOKENS = 50  # the model was trained on single sentences. Source: pocket-tts 4.0.1
-TOKENS_PER_S = 3.0  # slower speech than this does not exist. Source: pocket-tts 4.0.1
-EXTRA_S = 2.0  # likewise
 DEFAULT_PARAMETERS = 100_000_000
 NUM_LANES = 2  # of a worker, for estimates
 BASE_BYTES = 700_000_000  # of a worker with neither weights nor slots
@@ -58,6 +50,7 @@ class PocketEngine:
     max_tokens = MAX_TOKENS
     batch_size = NUM_SLOTS
     is_concurrent = True
+    varies = True
     takes_ipa = False
 
     def __init__(self, spec: EngineSpec) -> None:
@@ -70,11 +63,10 @@ class PocketEngine:
         self.spec = spec
         self.source = find_model(spec.model or DEFAULT_MODEL)
         self.language = self.source.language
+        self._reader = TextReader(self.source, spec.sampling)
         self.memory_bytes = self._estimated_bytes()
         self.x_realtime = X_REALTIME[spec.precision]
         self.sampling_rate_hz = self.source.config.mimi.sample_rate
-        self._settings = _settings(spec.sampling, self.source.config)
-        self._rules = _rules(self.source.config)
         self._num_lanes = 1
         self._batches: list[Batch] = []
         self._lanes: Lanes[Speech] | None = None
@@ -87,7 +79,7 @@ class PocketEngine:
         Raises:
             ModelUnavailableError: the weights or the tokenizer are not on this machine.
         """
-        sampling = json.dumps(asdict(self._settings), sort_keys=True)
+        sampling = json.dumps(asdict(self._reader.settings), sort_keys=True)
         return {
             "version": VERSION,
             "weights": self._weights_identity,
@@ -102,10 +94,7 @@ class PocketEngine:
         Raises:
             ModelUnavailableError: the tokenizer is not on this machine.
         """
-        try:
-            return len(self._tokenizer.encode(prepare_prompt(text, self._rules).text))
-        except InputError:
-            return 0  # nothing of it can be spoken
+        return self._reader.count_tokens(text)
 
     def check(self, voices: Iterable[Voice]) -> None:
         """Look for weights, tokenizer and voices on this machine, and at recordings of voices.
@@ -196,14 +185,6 @@ class PocketEngine:
     def _weights_identity(self) -> str:
         return files.model_identity(self.source)
 
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        table = self.source.config.flow_lm.lookup_table
-        path = hub.find(table.tokenizer_path)
-        if path is None:
-            raise files.not_here(self.source, "tokenizer")
-        return load_tokenizer(path, table.tokenizer, table.n_bins)
-
     def _state(self, voice: Voice) -> "VoiceState":
         with self._loading:
             return self.states.get(voice)
@@ -228,7 +209,7 @@ class PocketEngine:
                     self.source.config,
                     path,
                     self.spec.precision,
-                    self._settings,
+                    self._reader.settings,
                     self._num_lanes,
                     self.batch_size,
                 )
@@ -245,62 +226,23 @@ class PocketEngine:
         """
         from pocket_batch.engine.batch import Speech
 
-        try:
-            prompt = prepare_prompt(request.text, self._rules)
-        except InputError:
+        asked = self._reader.read(request.text)
+        if asked is None:
             return Output(request.key, np.zeros(0, np.float32), "eos", 0.0)
-        tokens = self._tokenizer.encode(prompt.text)
-        if len(tokens) > MAX_TOKENS:
-            raise EngineError(
-                f"The text has {len(tokens)} tokens, and the model speaks {MAX_TOKENS} at a time: "
-                f"`{request.text:.60}`."
-            )
-        max_frames = self._max_frames(len(tokens))
         return Speech(
             request=request,
-            max_frames=max_frames,
-            frames_after_eos=self._frames_after_eos(prompt),
+            max_frames=asked.max_frames,
+            frames_after_eos=asked.frames_after_eos,
             voice=self._state(request.voice),
-            tokens=tokens,
-            noise=batch.draw_noise(request.seed, max_frames, request.calm),
+            tokens=asked.tokens,
+            noise=batch.draw_noise(request.seed, asked.max_frames, request.calm),
         )
 
     def _estimated_bytes(self) -> int:
         """Size of a worker: libraries, weights, and keys and values of all slots."""
         backbone = self.source.config.flow_lm.transformer
-        num_positions = MAX_TOKENS + self._max_frames(MAX_TOKENS)
+        num_positions = MAX_TOKENS + self._reader.max_frames(MAX_TOKENS)
         per_slot = 2 * backbone.num_layers * backbone.kv_heads * backbone.head_dim * num_positions
         num_parameters = (self.source.num_parameters or DEFAULT_PARAMETERS) + ENCODER_PARAMETERS
         numbers = num_parameters + NUM_LANES * self.batch_size * per_slot
         return BASE_BYTES + numbers * BYTES[self.spec.precision]
-
-    def _max_frames(self, num_tokens: int) -> int:
-        seconds = num_tokens / TOKENS_PER_S + EXTRA_S
-        return math.ceil(seconds * self.source.config.mimi.frame_rate)
-
-    def _frames_after_eos(self, prompt: Prompt) -> int:
-        asked = self._settings.frames_after_eos
-        return prompt.frames_after_eos if asked is None else asked
-
-
-def _settings(asked: Sampling, config: ModelConfig) -> Settings:
-    """What was asked for, and for the rest what the model's file says."""
-    steps, after = asked.decode_steps, asked.frames_after_eos
-    temperature, threshold = asked.temperature, asked.eos_threshold
-    return Settings(
-        config.default_temperature if temperature is None else temperature,
-        DECODE_STEPS[config.flow_lm.flow.type] if steps is None else steps,
-        asked.noise_clamp,
-        config.default_eos_threshold if threshold is None else threshold,
-        config.model_recommended_frames_after_eos if after is None else after,
-    )
-
-
-def _rules(config: ModelConfig) -> PromptRules:
-    return PromptRules(
-        pad_short=config.pad_with_spaces_for_short_inputs,
-        remove_semicolons=config.remove_semicolons,
-        append_punctuation=config.append_terminal_punctuation,
-        capitalize=config.capitalize_first_letter,
-        replacements=config.replace_characters,
-    )

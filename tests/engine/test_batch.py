@@ -4,7 +4,9 @@ import gc
 import os
 import random
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,16 +163,120 @@ def test_an_utterance_that_overflows_spoils_no_other(load: Callable[..., PocketM
         assert np.array_equal(found[key], latents), key
 
 
-def test_a_batch_that_was_reset_has_forgotten_all(load: Callable[..., PocketModel]) -> None:
+class PlantedError(Exception):
+    """What a test makes go wrong."""
+
+
+def fail_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, but for one of its calls: that one does its work and then fails."""
+    num_calls = 0
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        nonlocal num_calls
+        num_calls += 1
+        result = function(*args, **kwargs)
+        if num_calls == call:
+            raise PlantedError
+        return result
+
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("place", "call"),
+    [
+        ("language_model.prefill_many", 1),
+        ("language_model.decode_step", 9),
+        ("language_model.sample", 9),
+        ("cache.put", 3),
+        ("cache.reserve", 40),
+        ("cache.move", 1),
+        ("cache.clear", 9),
+        ("scheduler.finish", 12),
+    ],
+)
+def test_whatever_failed_in_a_step_a_batch_that_was_reset_speaks_like_a_new_one(
+    load: Callable[..., PocketModel], monkeypatch: pytest.MonkeyPatch, place: str, call: int
+) -> None:
     model = load("lsd")
     batch, made = Latents(model, NEVER, 8), Speeches(model)
-    wanted = run(batch, [made(3)])
-    for number in range(7):
-        batch.add(made(number))
-    batch.step()
+    again = [made(n, 20) for n in range(10)]
+    wanted = run(Latents(model, NEVER, 8), map(replace, again), 2)
+    parts = {
+        "language_model": model.flow_lm,
+        "cache": batch._cache,
+        "scheduler": batch._scheduler,
+    }
+    owner, _, name = place.partition(".")
+    with monkeypatch.context() as patch:
+        patch.setattr(parts[owner], name, fail_at(call, getattr(parts[owner], name)))
+        with pytest.raises(PlantedError):
+            run(batch, map(made, range(20, 60)), 3)
     batch.reset()
     assert batch.is_idle
-    assert np.array_equal(run(batch, [made(3)])["3"], wanted["3"])
+    found = run(batch, again, 2)
+    assert found.keys() == wanted.keys()
+    for key, latents in wanted.items():
+        assert np.array_equal(found[key], latents), key
+
+
+def spoil(batch: Batch, speech: Speech, place: str) -> None:
+    """Put what is no number where one utterance that runs has something."""
+    ((slot, _),) = [pair for pair in batch._scheduler.running.items() if pair[1] is speech]
+    page = batch._cache.slots[slot].pages[0]
+    if place == "keys":
+        batch._cache.keys[-1, page, 0, 0, 0] = np.nan
+    elif place == "values":
+        batch._cache.values[0, page, 0, 0, 0] = np.nan
+    elif place == "noise":
+        with torch.inference_mode():
+            batch._frames[slot, speech.num_frames] = np.nan
+    else:
+        batch._last[slot] = np.inf
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("place", ["keys", "values", "noise", "latent"])
+def test_a_nan_stays_in_its_utterance_and_leaves_nothing_behind(
+    load: Callable[..., PocketModel], place: str, precision: Precision
+) -> None:
+    """Neither those beside it nor those in its slot and its pages later have another bit."""
+    model = load("lsd", precision)
+    made, numbers = Speeches(model), range(14)
+
+    def spoken(bad: int | None) -> dict[str, Samples]:
+        batch, found, waiting = Latents(model, NEVER, 8), {}, [made(n, 20) for n in numbers]
+        by_number = dict(zip(numbers, waiting, strict=True))
+        while waiting or not batch.is_idle:
+            for _ in range(min(2, batch.num_wanted, len(waiting))):
+                batch.add(waiting.pop(0))
+            for speech in batch.step():
+                found[speech.request.key] = batch.output(speech).audio
+            if bad is not None and by_number[bad].num_frames == 3:
+                spoil(batch, by_number[bad], place)
+        return found
+
+    wanted, found = spoken(None), spoken(4)
+    assert not np.isfinite(found.pop("4")).all()
+    assert len(found) == len(numbers) - 1
+    for key, latents in found.items():
+        assert np.isfinite(latents).all()
+        assert np.array_equal(latents, wanted[key]), key
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_nan_among_the_latents_is_heard_in_the_samples(
+    load: Callable[..., PocketModel], precision: Precision
+) -> None:
+    """So that whoever looks at the samples finds it: nothing in the codec covers it up."""
+    model = load("lsd", precision)
+    batch, speech = Batch(model, NEVER, 8), Speeches(model)(3)
+    speech.num_frames = 20
+    latents = 0.5 * torch.randn(20, model.config.mimi.quantizer.dimension, generator=_generator(1))
+    for frame in (0, 11, 19):
+        speech.latents = latents.clone()
+        speech.latents[frame, 0] = np.nan
+        assert not np.isfinite(batch.output(speech).audio).all(), frame
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -95,3 +96,29 @@ def test_one_model_serves_two_lanes_without_mixing_texts(engine: HibariEngine) -
     lanes.load([HEART], 4)
     for output in lanes.generate(requests):
         assert np.array_equal(output.audio, alone[output.key])
+
+
+def test_an_error_in_the_middle_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A session of onnxruntime holds no state between calls, nor does the analysis of text."""
+    engine = HibariEngine(EngineSpec("hibari"))
+    engine.load([HEART], 2)
+    requests = [Request(str(n), "", f"Number {n} is good.", HEART, n) for n in range(6)]
+    wanted = {output.key: output.audio for output in engine.generate(requests)}
+    model = engine._models["heart"]
+    run = model.sess.run
+    calls = iter(range(99))
+
+    def fail(*args: object) -> object:
+        result = run(*args)
+        if next(calls) == 3:
+            raise RuntimeError("planted")
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "sess", SimpleNamespace(run=fail))
+        with pytest.raises(RuntimeError, match="planted"):
+            list(engine.generate(requests))
+    for output in engine.generate(requests):
+        assert np.array_equal(output.audio, wanted[output.key])

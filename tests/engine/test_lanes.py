@@ -359,3 +359,32 @@ def test_a_batch_that_cannot_be_emptied_lets_nobody_wait_for_ever() -> None:
     for _ in range(Stuck.num_failures + 1):
         (found,) = call_at_once(lanes, [[make_row("b", 3)]])
     assert found == ["b"]
+
+
+class HalfEmptied(Counting):
+    """A batch that counts as idle though emptying it failed halfway, until that has succeeded."""
+
+    num_failures = 1
+    is_whole = True
+
+    def reset(self) -> None:
+        super().reset()
+        self.is_whole = self.num_failures == 0 or not self.occupancy
+        if not self.is_whole:
+            self.num_failures -= 1
+            raise MemoryError
+
+    def step(self) -> list[Row]:
+        assert self.is_whole
+        return super().step()
+
+
+def test_a_batch_that_could_not_be_emptied_at_the_end_is_emptied_before_it_is_used() -> None:
+    batch = HalfEmptied(2)
+    lanes = Lanes([batch])
+    outputs = lanes.run(make_row(str(n), 1000 if n else 1) for n in range(3))
+    next(outputs)
+    outputs.close()  # type: ignore[attr-defined]
+    assert batch.num_failures == 0
+    assert not batch.is_whole
+    assert [output.key for output in lanes.run([make_row("b", 3)])] == ["b"]

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,3 +114,31 @@ def test_settings_that_are_none_are_refused(tmp_path: Path, content: str) -> Non
     (tmp_path / "x.onnx.json").write_text(content, encoding="utf-8")
     with pytest.raises(ModelUnavailableError, match="settings of a Piper voice"):
         piper_files(str(path))
+
+
+@pytest.mark.parametrize("place", ["phonemize", "session"])
+def test_an_error_in_the_middle_leaves_nothing_behind(
+    engine: PiperEngine, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A session of onnxruntime holds no state between calls, and espeak-ng is free again."""
+    requests = [Request(str(n), "", f"Number {n} is good.", JOE, n) for n in range(5)]
+    wanted = {output.key: output.audio for output in engine.generate(requests)}
+    voice = engine._model(JOE)._voice
+    inner = voice.phonemize if place == "phonemize" else voice.session.run
+    calls = iter(range(99))
+
+    def fail(*args: object) -> object:
+        result = inner(*args)
+        if next(calls) == 2:
+            raise RuntimeError("planted")
+        return result
+
+    with monkeypatch.context() as patch:
+        if place == "phonemize":
+            patch.setattr(voice, "phonemize", fail)
+        else:
+            patch.setattr(voice, "session", SimpleNamespace(run=fail))
+        with pytest.raises(RuntimeError, match="planted"):
+            list(engine.generate(requests))
+    for output in engine.generate(requests):
+        np.testing.assert_array_equal(output.audio, wanted[output.key])

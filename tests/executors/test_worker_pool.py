@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -353,10 +353,14 @@ def test_whatever_happens_every_text_gives_one_result_and_only_bad_ones_fail(
 
 
 def make_pool(
-    cluster: SimulatedCluster, texts: list[str], num_workers: int, limits: Limits
+    cluster: SimulatedCluster,
+    texts: list[str],
+    num_workers: int,
+    limits: Limits,
+    num_asked: int | None = None,
 ) -> tuple[Pool, list[WorkerEvent]]:
     events: list[WorkerEvent] = []
-    plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 1), limits=limits)
+    plan = Plan(WorkerSpec(EngineSpec("fake"), (VOICE,), 1), num_asked, limits=limits)
     requests = [Request(f"key-{i}", f"segment-{i}", text, VOICE, i) for i, text in enumerate(texts)]
     return Pool(cluster, RetryQueue(requests, 120.0), plan, num_workers, events.append), events
 
@@ -384,7 +388,7 @@ def test_a_deadline_that_is_past_starts_nothing_at_all() -> None:
 
 
 def test_room_that_comes_later_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pocket_batch.executors.pool.GROW_S", 0.0)
+    monkeypatch.setattr("pocket_batch.executors.crew.GROW_S", 0.0)
 
     class Growing(SimulatedCluster):
         def call_speak(self, worker: int, items: list[Item]) -> int:
@@ -399,10 +403,9 @@ def test_room_that_comes_later_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_more_workers_than_asked_for_start_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pocket_batch.executors.pool.GROW_S", 0.0)
+    monkeypatch.setattr("pocket_batch.executors.crew.GROW_S", 0.0)
     cluster = SimulatedCluster(room=1)
-    pool, _ = make_pool(cluster, ["word"] * 200, 1, Limits())
-    pool._plan = replace(pool._plan, num_workers=2)
+    pool, _ = make_pool(cluster, ["word"] * 200, 1, Limits(), num_asked=2)
     cluster.room = 99
     assert len(list(pool.run(lambda: False))) == 200
     assert cluster.num_workers == 2
@@ -418,13 +421,13 @@ def test_a_worker_that_leaks_gets_a_new_process_after_its_work_and_nothing_is_lo
     for result in pool.run(lambda: False):
         results.append(result)
         if len(results) == 20:
-            pool._workers[0].is_recycling = True
+            pool._crew.workers[0].is_recycling = True
     assert sorted(r.utterance.key for r in results if isinstance(r, Spoken)) == sorted(
         f"key-{n}" for n in range(200)
     )
     assert [event.kind for event in events].count("recycled") == 1
     assert "crashed" not in [event.kind for event in events]
-    assert pool._workers[0].history.num_recycled == 1
+    assert pool._crew.workers[0].history.num_recycled == 1
     assert cluster.deaths == [set()]
 
 

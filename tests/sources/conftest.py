@@ -1,6 +1,5 @@
-"""Small EPUBs made on the spot, and the option that rewrites the golden files."""
+"""Small EPUBs made on the spot."""
 
-import contextlib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from pocket_batch.data import Book
 from pocket_batch.dataset_settings import CorpusSettings
 from pocket_batch.rows import CorpusReject, CorpusRow
+from pocket_batch.settings import ReadSettings
+from pocket_batch.sources.base import read_book
 from pocket_batch.sources.corpus import read_corpus
 
 CONTAINER = (
@@ -25,18 +27,6 @@ METADATA = (
     '<dc:title>A Little Book</dc:title><dc:identifier id="uid">x</dc:identifier>'
     "<dc:language>en</dc:language><dc:creator>Ann Author</dc:creator>"
 )
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--save-golden`, unless another folder's tests have added it already."""
-    with contextlib.suppress(ValueError):
-        parser.addoption("--save-golden", action="store_true", help="rewrite the golden files")
-
-
-@pytest.fixture
-def save_golden(request: pytest.FixtureRequest) -> bool:
-    """Tell whether golden files are to be rewritten rather than compared."""
-    return bool(request.config.getoption("--save-golden", default=False))
 
 
 @pytest.fixture
@@ -66,6 +56,17 @@ def make_epub(tmp_path: Path) -> Callable[..., Path]:
         return write_epub(path, documents, **settings)
 
     return make
+
+
+@pytest.fixture
+def read_body(make_epub: Callable[..., Path]) -> Callable[..., Book]:
+    """Read a body, a heading before it and enough prose after it, with settings by name."""
+
+    def read(body: str, **settings: Any) -> Book:
+        path = make_epub({"c.xhtml": f"<h1>One</h1>{body}<p>{PROSE * 9}</p>"})
+        return read_book(path, ReadSettings(**settings))
+
+    return read
 
 
 def make_page(body: str, title: str = "Doc", head: str = '<?xml version="1.0"?>') -> str:

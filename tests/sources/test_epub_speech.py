@@ -11,12 +11,6 @@ from pocket_batch.sources.base import read_book
 MakeEpub = Callable[..., Path]
 
 
-@pytest.fixture
-def read(make_epub: MakeEpub, prose: str) -> Callable[[str], Book]:
-    """Read a body with a heading before and enough prose after it."""
-    return lambda body: read_book(make_epub({"c.xhtml": f"<h1>One</h1>{body}<p>{prose * 4}</p>"}))
-
-
 def texts(book: Book) -> list[str]:
     """Return what is between the heading and the prose."""
     return [block.text for block in book.chapters[0].blocks][1:-1]
@@ -35,9 +29,9 @@ def texts(book: Book) -> list[str]:
     ],
 )
 def test_a_block_tells_its_language_where_it_is_not_that_of_the_book(
-    read: Callable[[str], Book], body: str, languages: list[str]
+    read_body: Callable[[str], Book], body: str, languages: list[str]
 ) -> None:
-    assert [block.language for block in read(body).chapters[0].blocks[1:-1]] == languages
+    assert [block.language for block in read_body(body).chapters[0].blocks[1:-1]] == languages
 
 
 def test_a_language_that_all_documents_declare_against_the_package_is_an_error(
@@ -61,29 +55,31 @@ def test_a_language_that_all_documents_declare_against_the_package_is_an_error(
     ],
 )
 def test_a_break_ends_a_block_in_the_middle_of_a_paragraph(
-    read: Callable[[str], Book], mark: str, pause_ms: int
+    read_body: Callable[[str], Book], mark: str, pause_ms: int
 ) -> None:
-    first, second = read(f"<p>One,{mark} two.</p>").chapters[0].blocks[1:-1]
+    first, second = read_body(f"<p>One,{mark} two.</p>").chapters[0].blocks[1:-1]
     assert (first.text, first.pause_after_ms, first.continues) == ("One,", pause_ms, True)
     assert (second.text, second.pause_after_ms, second.continues) == ("two.", None, False)
 
 
 def test_a_break_at_the_edge_of_a_paragraph_is_the_pause_after_it(
-    read: Callable[[str], Book],
+    read_body: Callable[[str], Book],
 ) -> None:
-    blocks = read("<p>One.<break time='2s'/></p><p><break time='3s'/>Two.</p>").chapters[0].blocks
+    blocks = (
+        read_body("<p>One.<break time='2s'/></p><p><break time='3s'/>Two.</p>").chapters[0].blocks
+    )
     assert [(b.text, b.pause_after_ms, b.continues) for b in blocks[1:-1]] == [
         ("One.", 3_000, False),
         ("Two.", None, False),
     ]
-    assert texts(read("<h2>One<break/>Two</h2><p>a<break strength='none'/>b</p>")) == [
+    assert texts(read_body("<h2>One<break/>Two</h2><p>a<break strength='none'/>b</p>")) == [
         "One Two",
         "ab",
     ]
 
 
-def test_an_alias_is_read_instead_of_what_is_written(read: Callable[[str], Book]) -> None:
-    book = read("<p>By <sub alias='Standard Ebooks'>S. E.</sub> for H<sub>2</sub>O</p>")
+def test_an_alias_is_read_instead_of_what_is_written(read_body: Callable[[str], Book]) -> None:
+    book = read_body("<p>By <sub alias='Standard Ebooks'>S. E.</sub> for H<sub>2</sub>O</p>")
     assert texts(book) == ["By Standard Ebooks for H₂O"]
     assert [(item.reason, item.text) for item in book.dropped] == [
         ("replaced by its alias", "S. E.")
@@ -103,14 +99,14 @@ def test_an_alias_is_read_instead_of_what_is_written(read: Callable[[str], Book]
     ],
 )
 def test_words_are_spelled_as_the_book_says(
-    read: Callable[[str], Book], kind: str, written: str, spoken: str
+    read_body: Callable[[str], Book], kind: str, written: str, spoken: str
 ) -> None:
-    assert texts(read(f"<p><say-as interpret-as='{kind}'>{written}</say-as></p>")) == [spoken]
+    assert texts(read_body(f"<p><say-as interpret-as='{kind}'>{written}</say-as></p>")) == [spoken]
 
 
-def test_pronunciations_of_the_book_go_into_its_lexicon(read: Callable[[str], Book]) -> None:
+def test_pronunciations_of_the_book_go_into_its_lexicon(read_body: Callable[[str], Book]) -> None:
     ssml = "xmlns:ssml='http://www.w3.org/2001/10/synthesis'"
-    book = read(
+    book = read_body(
         f"<p {ssml} ssml:alphabet='ipa'>The <b ssml:ph='ɡloʊst'>Gloast</b> at "
         "<phoneme ph='bɑθ'>Bath</phoneme> <i ssml:alphabet='x-sampa' ssml:ph='x'>Xi</i></p>"
     )
@@ -136,9 +132,9 @@ def test_pronunciations_of_the_book_go_into_its_lexicon(read: Callable[[str], Bo
     ],
 )
 def test_formulas_are_read_symbol_by_symbol(
-    read: Callable[[str], Book], body: str, spoken: str
+    read_body: Callable[[str], Book], body: str, spoken: str
 ) -> None:
-    assert texts(read(f"<p><math>{body}</math></p>")) == [spoken]
+    assert texts(read_body(f"<p><math>{body}</math></p>")) == [spoken]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +146,6 @@ def test_formulas_are_read_symbol_by_symbol(
     ],
 )
 def test_a_formula_without_symbols_is_read_from_its_source(
-    read: Callable[[str], Book], source: str, spoken: str
+    read_body: Callable[[str], Book], source: str, spoken: str
 ) -> None:
-    assert texts(read(f"<p><math alttext='{source}'/></p>")) == [spoken]
+    assert texts(read_body(f"<p><math alttext='{source}'/></p>")) == [spoken]

@@ -11,12 +11,6 @@ from pocket_batch.sources.base import read_book
 MakeEpub = Callable[..., Path]
 
 
-@pytest.fixture
-def read(make_epub: MakeEpub, prose: str) -> Callable[[str], Book]:
-    """Read a body with a heading before and enough prose after it."""
-    return lambda body: read_book(make_epub({"c.xhtml": f"<h1>One</h1>{body}<p>{prose * 4}</p>"}))
-
-
 def texts(book: Book) -> list[str]:
     """Return what is between the heading and the prose."""
     return [block.text for block in book.chapters[0].blocks][1:-1]
@@ -50,9 +44,9 @@ def texts(book: Book) -> list[str]:
     ],
 )
 def test_visible_text_comes_out_as_it_is_read(
-    read: Callable[[str], Book], body: str, spoken: list[str]
+    read_body: Callable[[str], Book], body: str, spoken: list[str]
 ) -> None:
-    assert texts(read(body)) == spoken
+    assert texts(read_body(body)) == spoken
 
 
 @pytest.mark.parametrize(
@@ -72,9 +66,9 @@ def test_visible_text_comes_out_as_it_is_read(
     ],
 )
 def test_list_numbers_are_spoken_as_they_are_shown(
-    read: Callable[[str], Book], body: str, spoken: list[str]
+    read_body: Callable[[str], Book], body: str, spoken: list[str]
 ) -> None:
-    assert texts(read(body)) == spoken
+    assert texts(read_body(body)) == spoken
 
 
 @pytest.mark.parametrize(
@@ -96,26 +90,28 @@ def test_list_numbers_are_spoken_as_they_are_shown(
     ],
 )
 def test_a_table_row_is_one_block_unless_the_table_lays_out_a_page(
-    read: Callable[[str], Book], body: str, spoken: list[str]
+    read_body: Callable[[str], Book], body: str, spoken: list[str]
 ) -> None:
     if "laid out" in body:
         spoken = ["A page laid out, in cells"]
-    assert texts(read(body)) == spoken
+    assert texts(read_body(body)) == spoken
 
 
 @pytest.mark.parametrize(
     "mark", ["<hr/>", "<p>* * *</p>", "<p>⁂</p>", "<p>…</p>", "<div>***</div>"]
 )
 def test_ornaments_between_paragraphs_become_a_scene_break(
-    read: Callable[[str], Book], mark: str
+    read_body: Callable[[str], Book], mark: str
 ) -> None:
-    blocks = read(f"<p>Before.</p>{mark}{mark}<p>After.</p>").chapters[0].blocks
+    blocks = read_body(f"<p>Before.</p>{mark}{mark}<p>After.</p>").chapters[0].blocks
     assert [block.kind for block in blocks[1:4]] == ["paragraph", "scene_break", "paragraph"]
     assert blocks[2].text == ""
 
 
-def test_a_scene_break_beside_a_heading_or_at_an_end_is_none(read: Callable[[str], Book]) -> None:
-    book = read("<hr/><p>Text.</p><hr/><h2>Two</h2>")
+def test_a_scene_break_beside_a_heading_or_at_an_end_is_none(
+    read_body: Callable[[str], Book],
+) -> None:
+    book = read_body("<hr/><p>Text.</p><hr/><h2>Two</h2>")
     assert "scene_break" not in [block.kind for block in book.chapters[0].blocks]
 
 
@@ -130,14 +126,14 @@ def test_a_scene_break_beside_a_heading_or_at_an_end_is_none(read: Callable[[str
     ],
 )
 def test_headings_are_known_by_element_role_or_type(
-    read: Callable[[str], Book], heading: str
+    read_body: Callable[[str], Book], heading: str
 ) -> None:
-    blocks = read(f"<p>Text.</p>{heading}").chapters[0].blocks
+    blocks = read_body(f"<p>Text.</p>{heading}").chapters[0].blocks
     assert ("heading", "Title") in [(block.kind, block.text) for block in blocks]
 
 
-def test_adjacent_headings_stay_separate(read: Callable[[str], Book]) -> None:
-    assert texts(read("<h2>SECTION</h2><h3>Introduction</h3>")) == ["SECTION", "Introduction"]
+def test_adjacent_headings_stay_separate(read_body: Callable[[str], Book]) -> None:
+    assert texts(read_body("<h2>SECTION</h2><h3>Introduction</h3>")) == ["SECTION", "Introduction"]
 
 
 @pytest.mark.parametrize(
@@ -150,18 +146,18 @@ def test_adjacent_headings_stay_separate(read: Callable[[str], Book]) -> None:
     ],
 )
 def test_a_heading_over_several_lines_is_one(
-    read: Callable[[str], Book], lines: str, spoken: str
+    read_body: Callable[[str], Book], lines: str, spoken: str
 ) -> None:
-    assert texts(read(f"<h2>{lines}</h2>")) == [spoken]
+    assert texts(read_body(f"<h2>{lines}</h2>")) == [spoken]
 
 
-def test_a_block_names_its_file_and_line(read: Callable[[str], Book]) -> None:
-    blocks = read("\n\n<p>Text\nover lines.</p>").chapters[0].blocks
+def test_a_block_names_its_file_and_line(read_body: Callable[[str], Book]) -> None:
+    blocks = read_body("\n\n<p>Text\nover lines.</p>").chapters[0].blocks
     assert blocks[1].where == "OEBPS/c.xhtml:3"
 
 
-def test_1_500_nested_elements_lose_nothing(read: Callable[[str], Book]) -> None:
-    assert texts(read("<div>" * 1_500 + "Deep." + "</div>" * 1_500)) == ["Deep."]
+def test_1_500_nested_elements_lose_nothing(read_body: Callable[[str], Book]) -> None:
+    assert texts(read_body("<div>" * 1_500 + "Deep." + "</div>" * 1_500)) == ["Deep."]
 
 
 @pytest.mark.parametrize(
@@ -176,9 +172,9 @@ def test_1_500_nested_elements_lose_nothing(read: Callable[[str], Book]) -> None
     ],
 )
 def test_malformed_documents_are_repaired_with_a_warning(
-    read: Callable[[str], Book], body: str, spoken: list[str]
+    read_body: Callable[[str], Book], body: str, spoken: list[str]
 ) -> None:
-    book = read(body)
+    book = read_body(body)
     assert texts(book) == spoken
     assert "OEBPS/c.xhtml:1 is not well-formed" in book.warnings[0]
 

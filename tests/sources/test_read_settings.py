@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,17 +11,6 @@ from pocket_batch.sources.base import read_book
 
 MakeEpub = Callable[..., Path]
 Read = Callable[..., Book]
-
-
-@pytest.fixture
-def read(make_epub: MakeEpub, prose: str) -> Read:
-    """Read a body with a heading before and enough prose after it, with settings by name."""
-
-    def read(body: str, **settings: Any) -> Book:
-        path = make_epub({"c.xhtml": f"<h1>One</h1>{body}<p>{prose * 9}</p>"})
-        return read_book(path, ReadSettings(**settings))
-
-    return read
 
 
 def blocks(book: Book) -> list[Block]:
@@ -81,19 +69,19 @@ def test_what_stands_outside_the_reading_order_is_kept_when_asked(
     ],
 )
 def test_descriptions_of_pictures_are_read_when_asked(
-    read: Read, body: str, spoken: list[str]
+    read_body: Read, body: str, spoken: list[str]
 ) -> None:
-    assert texts(read(body, alt=True)) == spoken
-    book = read(body)
+    assert texts(read_body(body, alt=True)) == spoken
+    book = read_body(body)
     assert "A map" not in " ".join(texts(book))
     assert book.dropped == ()  # a description is not visible text
 
 
 @pytest.mark.parametrize("alt", [True, False])
-def test_a_drawn_first_letter_belongs_to_its_word(read: Read, alt: bool) -> None:
-    assert texts(read('<p><img src="t.png" alt="T"/>hey left.</p>', alt=alt)) == ["They left."]
+def test_a_drawn_first_letter_belongs_to_its_word(read_body: Read, alt: bool) -> None:
+    assert texts(read_body('<p><img src="t.png" alt="T"/>hey left.</p>', alt=alt)) == ["They left."]
     spanned = '<p><span class="cap"><img src="t.png" alt="“T"/></span>hey left.</p>'
-    assert texts(read(spanned, alt=alt)) == ["“They left."]
+    assert texts(read_body(spanned, alt=alt)) == ["“They left."]
 
 
 TABLE = (
@@ -102,23 +90,23 @@ TABLE = (
 )
 
 
-def test_cells_are_read_with_the_names_of_their_columns(read: Read) -> None:
-    assert texts(read(TABLE)) == [
+def test_cells_are_read_with_the_names_of_their_columns(read_body: Read) -> None:
+    assert texts(read_body(TABLE)) == [
         *("Catch", "Day, Fish, Price"),
         *("Day: Monday, Fish: 12, Price: 3", "Tuesday, Price: 4"),
     ]
 
 
-def test_a_table_is_announced_by_its_caption_or_as_such(read: Read) -> None:
-    book = read(TABLE, tables="announce")
+def test_a_table_is_announced_by_its_caption_or_as_such(read_body: Read) -> None:
+    book = read_body(TABLE, tables="announce")
     assert texts(book) == ["Catch"]
     assert "Monday" in dropped(book)["table"]
     assert "Catch" not in dropped(book)["table"]
-    assert texts(read(TABLE.replace("Catch", ""), tables="announce")) == ["Table."]
+    assert texts(read_body(TABLE.replace("Catch", ""), tables="announce")) == ["Table."]
 
 
-def test_a_skipped_table_is_listed_with_its_caption(read: Read) -> None:
-    book = read(TABLE, tables="skip")
+def test_a_skipped_table_is_listed_with_its_caption(read_body: Read) -> None:
+    book = read_body(TABLE, tables="skip")
     assert texts(book) == []
     assert dropped(book)["table"].startswith("Catch")
 
@@ -131,8 +119,8 @@ def test_a_skipped_table_is_listed_with_its_caption(read: Read) -> None:
         "<table><tr><td epub:type='z3998:persona'>Text</td></tr></table>",
     ],
 )
-def test_a_page_laid_out_as_a_table_is_text(read: Read, table: str) -> None:
-    assert "Text" in texts(read(table, tables="skip"))
+def test_a_page_laid_out_as_a_table_is_text(read_body: Read, table: str) -> None:
+    assert "Text" in texts(read_body(table, tables="skip"))
 
 
 @pytest.mark.parametrize(
@@ -150,12 +138,12 @@ def test_a_page_laid_out_as_a_table_is_text(read: Read, table: str) -> None:
     ],
 )
 def test_special_text_is_read_announced_or_skipped(
-    read: Read, body: str, name: str, word: str
+    read_body: Read, body: str, name: str, word: str
 ) -> None:
-    assert texts(read(body, **{name: "read"})) == ["x = 1"]
-    announced = read(body, **{name: "announce"})
+    assert texts(read_body(body, **{name: "read"})) == ["x = 1"]
+    announced = read_body(body, **{name: "announce"})
     assert texts(announced) == [word]
-    skipped = read(body, **{name: "skip"})
+    skipped = read_body(body, **{name: "skip"})
     assert texts(skipped) == []
     for book in (announced, skipped):
         assert [item.text.replace(" ", "") for item in book.dropped] == ["x=1"]
@@ -167,21 +155,21 @@ def test_announcements_are_in_the_language_of_the_book(make_epub: MakeEpub, pros
     assert blocks(read_book(path, ReadSettings(code="announce")))[0].text == "Programmtext."
 
 
-def test_code_in_a_line_and_verse_are_always_read(read: Read) -> None:
-    assert texts(read("<p>Type <code>ls</code> now.</p>", code="skip")) == ["Type ls now."]
+def test_code_in_a_line_and_verse_are_always_read(read_body: Read) -> None:
+    assert texts(read_body("<p>Type <code>ls</code> now.</p>", code="skip")) == ["Type ls now."]
     for verse in ("<pre class='poem'>x = 1\nAnd more</pre>", "<pre>Ah, you;\nmy Beloved!</pre>"):
-        assert len(texts(read(verse, code="skip"))) == 2
+        assert len(texts(read_body(verse, code="skip"))) == 2
 
 
-def test_a_drawing_without_text_is_not_announced(read: Read) -> None:
-    assert texts(read("<svg><path d='M0 0'/></svg>", drawings="announce")) == []
+def test_a_drawing_without_text_is_not_announced(read_body: Read) -> None:
+    assert texts(read_body("<svg><path d='M0 0'/></svg>", drawings="announce")) == []
 
 
 RUBY = "<p><ruby>東<rp>(</rp><rt>tō</rt><rp>)</rp>京<rt>kyō</rt>へ<rt></rt></ruby>!</p>"
 
 
-def test_ruby_is_read_as_written_or_as_it_sounds(read: Read) -> None:
-    base, reading = read(RUBY), read(RUBY, ruby="reading")
+def test_ruby_is_read_as_written_or_as_it_sounds(read_body: Read) -> None:
+    base, reading = read_body(RUBY), read_body(RUBY, ruby="reading")
     assert (texts(base), dropped(base)["ruby reading"]) == (["東京へ!"], "( tō ) kyō")
     assert texts(reading) == ["tōkyōへ!"]
     assert dropped(reading)["text below a ruby reading"] == "東()京"

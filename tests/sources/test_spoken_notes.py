@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,17 +11,6 @@ from pocket_batch.sources.base import read_book
 
 MakeEpub = Callable[..., Path]
 Read = Callable[..., Book]
-
-
-@pytest.fixture
-def read(make_epub: MakeEpub, prose: str) -> Read:
-    """Read a body with a heading before and enough prose after it, with settings by name."""
-
-    def read(body: str, **settings: Any) -> Book:
-        path = make_epub({"c.xhtml": f"<h1>One</h1>{body}<p>{prose * 9}</p>"})
-        return read_book(path, ReadSettings(**settings))
-
-    return read
 
 
 def blocks(book: Book) -> list[Block]:
@@ -60,16 +48,16 @@ NOTES = {
 
 
 @pytest.mark.parametrize("kind", NOTES)
-def test_notes_are_dropped_by_default_and_listed(read: Read, kind: str) -> None:
-    book = read(TYPED + NOTES[kind])
+def test_notes_are_dropped_by_default_and_listed(read_body: Read, kind: str) -> None:
+    book = read_body(TYPED + NOTES[kind])
     assert texts(book) == ["He rang twice at noon. She left.", "It rained. “Go!” he said."]
     listed = " ".join(item.text for item in book.dropped)
     assert all(words in listed for words in ("1", "2", "A bell.", "For days.", "And nights."))
 
 
 @pytest.mark.parametrize("kind", set(NOTES) - {"definitions"})
-def test_a_note_is_read_after_the_sentence_that_holds_its_mark(read: Read, kind: str) -> None:
-    book = read(TYPED + NOTES[kind], notes="inline")
+def test_a_note_is_read_after_the_sentence_that_holds_its_mark(read_body: Read, kind: str) -> None:
+    book = read_body(TYPED + NOTES[kind], notes="inline")
     assert texts(book) == [
         *("He rang twice at noon.", "A bell.", "She left."),
         *("It rained.", "For days.", "And nights.", "“Go!” he said."),
@@ -79,8 +67,8 @@ def test_a_note_is_read_after_the_sentence_that_holds_its_mark(read: Read, kind:
 
 
 @pytest.mark.parametrize("kind", set(NOTES) - {"definitions"})
-def test_notes_are_read_in_order_at_the_end_of_the_chapter(read: Read, kind: str) -> None:
-    book = read(TYPED + NOTES[kind], notes="chapter-end")
+def test_notes_are_read_in_order_at_the_end_of_the_chapter(read_body: Read, kind: str) -> None:
+    book = read_body(TYPED + NOTES[kind], notes="chapter-end")
     assert texts(book) == [
         *("He rang twice at noon. She left.", "It rained. “Go!” he said."),
         *("Notes", "A bell.", "For days.", "And nights."),
@@ -136,17 +124,17 @@ CUSTOMS = {
 
 
 @pytest.mark.parametrize("custom", CUSTOMS)
-def test_notes_are_known_however_they_are_written(read: Read, custom: str) -> None:
+def test_notes_are_known_however_they_are_written(read_body: Read, custom: str) -> None:
     mark, note = CUSTOMS[custom]
     body = f"<p>He rang.{mark} Then left.</p>{note}<h1>Two</h1>"
-    assert texts(read(body)) == ["He rang. Then left.", "Two"]
-    assert texts(read(body, notes="inline")) == ["He rang.", "A note.", "Then left.", "Two"]
-    ended = texts(read(body, notes="chapter-end"))
+    assert texts(read_body(body)) == ["He rang. Then left.", "Two"]
+    assert texts(read_body(body, notes="inline")) == ["He rang.", "A note.", "Then left.", "Two"]
+    ended = texts(read_body(body, notes="chapter-end"))
     assert ended == ["He rang. Then left.", "Notes", "A note.", "Two"]
 
 
-def test_a_list_of_definitions_gives_its_numbers_as_they_stand(read: Read) -> None:
-    book = read(TYPED + NOTES["definitions"], notes="chapter-end")
+def test_a_list_of_definitions_gives_its_numbers_as_they_stand(read_body: Read) -> None:
+    book = read_body(TYPED + NOTES["definitions"], notes="chapter-end")
     assert texts(book)[2:] == ["Notes", "1", "A bell.", "2", "For days.", "And nights."]
 
 
@@ -167,30 +155,30 @@ def test_notes_of_another_document_go_to_the_chapters_of_their_marks(
     assert "note mark" in dropped(book)
 
 
-def test_a_note_with_several_marks_is_read_once(read: Read) -> None:
+def test_a_note_with_several_marks_is_read_once(read_body: Read) -> None:
     marks = "".join(f'<p>Text {n}<a epub:type="noteref" href="#n">*</a>.</p>' for n in "abc")
-    book = read(marks + '<aside epub:type="footnote" id="n">Once.</aside>', notes="inline")
+    book = read_body(marks + '<aside epub:type="footnote" id="n">Once.</aside>', notes="inline")
     assert texts(book) == ["Text a.", "Once.", "Text b.", "Text c."]
 
 
 @pytest.mark.parametrize("notes", ["inline", "chapter-end"])
-def test_notes_without_a_mark_are_read_where_they_stand(read: Read, notes: str) -> None:
+def test_notes_without_a_mark_are_read_where_they_stand(read_body: Read, notes: str) -> None:
     body = '<p>Before.</p><aside epub:type="footnote" id="n">A note.</aside><p>After.</p>'
-    assert texts(read(body, notes=notes)) == ["Before.", "A note.", "After."]
+    assert texts(read_body(body, notes=notes)) == ["Before.", "A note.", "After."]
 
 
-def test_notes_in_notes_follow_the_note_that_leads_to_them(read: Read) -> None:
+def test_notes_in_notes_follow_the_note_that_leads_to_them(read_body: Read) -> None:
     body = (
         '<p>Text<a epub:type="noteref" href="#n1">1</a>.</p>'
         '<aside epub:type="footnote" id="n1">First<a epub:type="noteref" href="#n2">2</a>.</aside>'
         '<aside epub:type="footnote" id="n2">Second<a epub:type="noteref" href="#n1">1</a>.</aside>'
     )
-    assert texts(read(body, notes="inline")) == ["Text.", "First.", "Second."]
+    assert texts(read_body(body, notes="inline")) == ["Text.", "First.", "Second."]
 
 
-def test_a_note_inside_a_sentence_waits_for_its_end(read: Read) -> None:
+def test_a_note_inside_a_sentence_waits_for_its_end(read_body: Read) -> None:
     body = '<p>He<span epub:type="footnote">A fool.</span> fell. Down.</p>'
-    assert texts(read(body, notes="inline")) == ["He fell.", "A fool.", "Down."]
+    assert texts(read_body(body, notes="inline")) == ["He fell.", "A fool.", "Down."]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +193,7 @@ def test_a_note_inside_a_sentence_waits_for_its_end(read: Read) -> None:
         ("Wait| ... what? He", ["Wait ... what?", "N.", "He"]),
     ],
 )
-def test_the_end_of_a_sentence_is_found(read: Read, text: str, parts: list[str]) -> None:
+def test_the_end_of_a_sentence_is_found(read_body: Read, text: str, parts: list[str]) -> None:
     mark = '<a epub:type="noteref" href="#n">1</a>'
     body = f'<p>{text.replace("|", mark)}</p><aside epub:type="footnote" id="n">N.</aside>'
-    assert texts(read(body, notes="inline")) == parts
+    assert texts(read_body(body, notes="inline")) == parts

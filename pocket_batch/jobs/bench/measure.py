@@ -15,7 +15,8 @@ from typing import Any, Protocol, get_args
 from pocket_batch.data import EngineSpec, Precision
 from pocket_batch.engine.auto_precision import resolved
 from pocket_batch.engine.base import make_engine
-from pocket_batch.engine.pocket import EXTRA_S, TOKENS_PER_S, PocketEngine
+from pocket_batch.engine.pocket import PocketEngine
+from pocket_batch.engine.pocket_text import EXTRA_S, TOKENS_PER_S
 from pocket_batch.jobs.bench.books import Reader
 from pocket_batch.jobs.bench.lengths import tokens_of_letters
 from pocket_batch.jobs.bench.machine import describe_machine

@@ -4,7 +4,17 @@ import re
 
 from num2words import num2words
 
-from pocket_batch.text.languages.table import Clock, Language, Noun, currencies, nouns, words
+from pocket_batch.text.languages.table import (
+    Clock,
+    Language,
+    Noun,
+    currencies,
+    first_day,
+    nouns,
+    ordinal_to_ten,
+    ruler_to_ten,
+    words,
+)
 
 _UNITS = "|primero|segundo|tercero|cuarto|quinto|sexto|séptimo|octavo|noveno".split("|")
 _TENS = (
@@ -77,18 +87,6 @@ def _denominator(number: int, numerator: int) -> str:
     return ""
 
 
-def _day(number: int, before: str) -> str:
-    return "primero" if number == 1 else _cardinal(number)
-
-
-def _ruler(number: int, is_woman: bool, before: str) -> str:
-    return _ordinal(number, "f" if is_woman else "m") if number <= 10 else _cardinal(number)
-
-
-def _lone(number: int) -> str:
-    return _ordinal(number, "m") if number <= 10 else _cardinal(number)
-
-
 SPANISH = Language(
     code="es",
     cardinal=_cardinal,
@@ -110,7 +108,7 @@ SPANISH = Language(
     months="enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre"
     " diciembre",
     short_months="ene feb mar abr may jun jul ago sep,sept,set oct nov dic",
-    day=_day,
+    day=first_day("primero", _cardinal),
     before_month=" de ",
     before_year=" de ",
     day_mark=r"\.?[ºo°]|ro",
@@ -195,7 +193,7 @@ SPANISH = Language(
         r"\.?(?:ᵉʳ|er\b)": "a",
     },
     ordinal_in=None,
-    ruler=_ruler,
+    ruler=ruler_to_ten(_ordinal, _cardinal),
     rulers="Felipe Carlos Fernando Alfonso Sancho Enrique Juan Pedro Jaime Ramiro Luis Pablo Pío"
     " Benedicto León Gregorio Clemente Urbano Inocencio Bonifacio Alejandro Julio Sixto Napoleón"
     " Guillermo Jorge Eduardo Ricardo Jacobo Federico Francisco Leopoldo Maximiliano José Nicolás"
@@ -209,7 +207,7 @@ SPANISH = Language(
     numbered_after_f=r"(?i:guerra|república|internacional|dinastía|edición)",
     century_word="siglos?|s\\.",
     century=_cardinal,
-    lone=_lone,
+    lone=ordinal_to_ten(_ordinal, _cardinal),
     titles=words(
         """Sr=señor; Sra=señora; Srta=señorita; Sres=señores; Sras=señoras; Dr=doctor; Dra=doctora;
         D=don; Dª,D.ª=doña; Dña=doña; Prof=profesor; Profa=profesora; Lic=licenciado;

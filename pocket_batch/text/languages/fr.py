@@ -4,7 +4,15 @@ import re
 
 from num2words import num2words
 
-from pocket_batch.text.languages.table import Clock, Language, Noun, currencies, nouns, words
+from pocket_batch.text.languages.table import (
+    Clock,
+    Language,
+    Noun,
+    currencies,
+    first_day,
+    nouns,
+    words,
+)
 
 
 def _cardinal(number: int) -> str:
@@ -31,10 +39,6 @@ def _denominator(number: int, numerator: int) -> str:
     return _ordinal(number, "m") + many
 
 
-def _day(number: int, before: str) -> str:
-    return "premier" if number == 1 else _cardinal(number)
-
-
 def _ruler(number: int, is_woman: bool, before: str) -> str:
     return _ordinal(1, "f" if is_woman else "m") if number == 1 else _cardinal(number)
 
@@ -56,7 +60,7 @@ FRENCH = Language(
     versus="à",
     months="janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
     short_months="janv,jan févr,fév mar avr mai jun juil août sept,sep oct nov déc",
-    day=_day,
+    day=first_day("premier", _cardinal),
     before_month=" ",
     before_year=" ",
     day_mark=r"ers?|ᵉʳ|e",

@@ -4,7 +4,15 @@ import re
 
 from num2words import num2words
 
-from pocket_batch.text.languages.table import Clock, Language, Noun, currencies, nouns, words
+from pocket_batch.text.languages.table import (
+    Clock,
+    Language,
+    Noun,
+    currencies,
+    first_day,
+    nouns,
+    words,
+)
 
 
 def _cardinal(number: int) -> str:
@@ -31,10 +39,6 @@ def _denominator(number: int, numerator: int) -> str:
     return stem if numerator == 1 else stem[:-1] + "i"
 
 
-def _day(number: int, before: str) -> str:
-    return "primo" if number == 1 else _cardinal(number)
-
-
 def _ruler(number: int, is_woman: bool, before: str) -> str:
     return _ordinal(number, "f" if is_woman else "m")
 
@@ -57,7 +61,7 @@ ITALIAN = Language(
     months="gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
     " dicembre",
     short_months="genn,gen febbr,feb mar apr magg,mag giu,giugn lug,lugl ago sett,set ott nov dic",
-    day=_day,
+    day=first_day("primo", _cardinal),
     before_month=" ",
     before_year=" ",
     day_mark=r"\.?[º°]",

@@ -4,7 +4,17 @@ import re
 
 from num2words import num2words
 
-from pocket_batch.text.languages.table import Clock, Language, Noun, currencies, nouns, words
+from pocket_batch.text.languages.table import (
+    Clock,
+    Language,
+    Noun,
+    currencies,
+    first_day,
+    nouns,
+    ordinal_to_ten,
+    ruler_to_ten,
+    words,
+)
 
 _UNITS = "|primeiro|segundo|terceiro|quarto|quinto|sexto|sétimo|oitavo|nono".split("|")
 _TENS = (
@@ -66,18 +76,6 @@ def _denominator(number: int, numerator: int) -> str:
     return _cardinal(number) + " avos"
 
 
-def _day(number: int, before: str) -> str:
-    return "primeiro" if number == 1 else _cardinal(number)
-
-
-def _ruler(number: int, is_woman: bool, before: str) -> str:
-    return _ordinal(number, "f" if is_woman else "m") if number <= 10 else _cardinal(number)
-
-
-def _century(number: int) -> str:
-    return _ordinal(number, "m") if number <= 10 else _cardinal(number)
-
-
 PORTUGUESE = Language(
     code="pt",
     cardinal=_cardinal,
@@ -98,7 +96,7 @@ PORTUGUESE = Language(
     months="janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
     " dezembro",
     short_months="jan fev mar abr mai jun jul ago set out nov dez",
-    day=_day,
+    day=first_day("primeiro", _cardinal),
     before_month=" de ",
     before_year=" de ",
     day_mark=r"\.?[ºo°]",
@@ -162,7 +160,7 @@ PORTUGUESE = Language(
     of_fraction=" de ",
     ordinal_marks={r"\.?[ºo°]": "m", r"\.?(?:ª|a\b)": "f"},
     ordinal_in=None,
-    ruler=_ruler,
+    ruler=ruler_to_ten(_ordinal, _cardinal),
     rulers="João Pedro Afonso Sancho Dinis Fernando Duarte Manuel Sebastião Henrique Filipe Felipe"
     " José Miguel Luís Luiz Carlos Paulo Pio Bento Leão Gregório Clemente Urbano Inocêncio"
     " Bonifácio Alexandre Júlio Sisto Napoleão Guilherme Jorge Eduardo Ricardo Jaime Frederico"
@@ -175,7 +173,7 @@ PORTUGUESE = Language(
     numbered_after=r"(?i:milénio|milênio|centenário|congresso)",
     numbered_after_f=r"(?i:guerra|república|internacional|dinastia|edição)",
     century_word="séculos?|séc\\.",
-    century=_century,
+    century=ordinal_to_ten(_ordinal, _cardinal),
     lone=_cardinal,
     titles=words(
         """Sr=senhor; Sra,Srª,Sr.ª=senhora; Srta=senhorita; Srs=senhores; Sras=senhoras; Dr=doutor;

@@ -116,6 +116,33 @@ class Language:
     opener: str = r"[A-ZÀ-ÖØ-Þ]"  # regex of how a sentence begins
 
 
+def first_day(first: str, cardinal: Callable[[int], str]) -> Callable[[int, str], str]:
+    """How the days of a month are said where the first one alone has an ordinal: `primero`."""
+
+    def day(number: int, before: str) -> str:
+        return first if number == 1 else cardinal(number)
+
+    return day
+
+
+def ordinal_to_ten(
+    ordinal: Callable[[int, str], str], cardinal: Callable[[int], str]
+) -> Callable[[int], str]:
+    """Ordinals as far as people know them: `capítulo primero`, `capítulo once`."""
+    return lambda number: ordinal(number, "m") if number <= 10 else cardinal(number)
+
+
+def ruler_to_ten(
+    ordinal: Callable[[int, str], str], cardinal: Callable[[int], str]
+) -> Callable[[int, bool, str], str]:
+    """The same behind a name: `Isabel segunda`, `Luis catorce`."""
+
+    def ruler(number: int, is_woman: bool, before: str) -> str:
+        return ordinal(number, "f" if is_woman else "m") if number <= 10 else cardinal(number)
+
+    return ruler
+
+
 def words(table: str) -> dict[str, str]:
     """Read `Dr=Doktor; Prof,Professor=Professor` into one entry for each key."""
     entries = (entry.split("=", 1) for entry in table.split(";") if entry.strip())
