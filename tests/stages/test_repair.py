@@ -212,7 +212,9 @@ def test_an_engine_that_always_speaks_alike_is_only_asked_for_two_parts(
     assert [r.text for r in engine.asked] == ["Oh no, no."]
 
 
-@pytest.mark.parametrize(("lenient_db", "limit_db"), list(combinations([0.0, -26.0, -32.0, -99.0], 2))
+@pytest.mark.parametrize(
+    ("lenient_db", "limit_db"), list(combinations([0.0, -26.0, -32.0, -99.0], 2))
+)
 def test_a_stricter_check_keeps_what_a_fresh_run_would_keep(
     lenient_db: float, limit_db: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
