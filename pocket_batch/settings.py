@@ -14,7 +14,7 @@ Special = Literal["read", "announce", "skip"]  # text that is not prose
 Ruby = Literal["base", "reading"]
 Normalizer = Literal["builtin", "nemo"]
 Listen = Literal["off", "sample", "all"]
-FailOn = Literal["certain", "any"]
+FailOn = Literal["never", "certain", "any"]
 SubtitleKind = Literal["srt", "vtt", "ass"]
 
 
@@ -98,7 +98,7 @@ class CheckSettings:
     and likeness of the voice over a book have levels that warn and that fail it.
 
     A book with an utterance that is surely wrong after all attempts is not whole (exit code 10);
-    with `fail_on` of `any`, so is one with any suspect.
+    with `fail_on` of `any`, so is one with any suspect, with `never` none is.
     """
 
     listen: Listen = "off"

@@ -7,6 +7,8 @@ examples:
   pocket-batch run nightly.yaml --dry-run           what there is to do, and how long it takes
   pocket-batch run nightly.yaml --keep-watching     wait for more in its inbox
   pocket-batch status audiobooks/nightly.run        how it goes, from another terminal
+  pocket-batch listen audiobooks/emma.work          hear what a book has to be looked at
+  pocket-batch redo audiobooks/emma.work --suspect  and speak that again: the next run keeps it
 
 A job file:
 
@@ -14,6 +16,7 @@ A job file:
   inbox: inbox                   # and inputs: [more/*.epub, that/book.epub]
   voice: heart
   output: audiobooks/{author}/{title}.m4b
+  set: {check.listen: sample, write.subtitles: [srt], write.read_along: true}
   deadline: "05:30"
 
 What is done is found by its content and skipped. A bad book does not stop the others. Stop it at

@@ -35,6 +35,11 @@ def run(args: argparse.Namespace) -> int:
 
     while True:
         runs = find_runs(args.folder)
+        if not runs and (args.folder / "run.json").is_file():
+            raise InputError(
+                f"{args.folder}: its book was made by a run of jobs, and the folder of that "
+                f"(JOB.run) tells how it went; `pocket-batch report {args.folder}` tells of it."
+            )
         if not runs:
             raise InputError(
                 f"{args.folder}: no run is known there. Give the folder of one: JOB.run, BOOK.work "

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from pocket_batch.errors import PartialRunError
 from pocket_batch.jobs import messages
-from pocket_batch.jobs.extra_records import may_add
-from pocket_batch.jobs.extras import READ_ALONG, check_targets, missing_kinds
 from pocket_batch.jobs.later import add_missing
 from pocket_batch.jobs.making import Making, recorded
 from pocket_batch.jobs.plan import check_stages, plan_audiobook, save_plan
@@ -20,9 +18,7 @@ from pocket_batch.jobs.quality import check_ears
 from pocket_batch.jobs.reading import Reading, is_script, open_reading
 from pocket_batch.jobs.record import (
     RunRecord,
-    earlier_result,
     earlier_results,
-    fingerprint,
     lost_its_record,
     save_cover,
 )
@@ -30,7 +26,6 @@ from pocket_batch.jobs.redone import (
     merged,
     read_redone,
     tell_redone,
-    with_redone,
     with_voices,
     write_redone,
 )
@@ -39,6 +34,7 @@ from pocket_batch.jobs.speak import (
     check_spec,
 )
 from pocket_batch.jobs.status import status_kept
+from pocket_batch.jobs.there import find_there
 from pocket_batch.jobs.voice import Speaker, fetch, recording_warnings
 from pocket_batch.sources.base import check_source
 from pocket_batch.work_folder import WorkFolder
@@ -101,20 +97,16 @@ def prepare(
     reading = with_voices(reading, redone, job.pipeline)
     speaker = reading.speaker
     fetch(speaker, reporter, should_stop)
-    wanted = with_redone(fingerprint(reading, job.pipeline, job.choices), redone)
     job = replace(job, replaces_own=job.replaces_own or bool(redone))
-    may_replace = job.replaces_own or reading.is_script
-    earlier = earlier_result(work, job.output, wanted, job.overwrite, may_replace)
-    check_targets(job.pipeline, job.output, earlier_results(work), job.overwrite)
-    if earlier and earlier["status"] == "done" and not job.fresh:
-        kinds = missing_kinds(job.pipeline, job.output, earlier)
-        if kinds and put_off is not None and may_add(work, wanted, READ_ALONG in kinds):
-            put_off(kinds)
+    there = find_there(job, reading, redone)
+    if there.earlier is not None:
+        if there.lacks and there.is_kept and put_off is not None:
+            put_off(there.lacks)
             return None
-        if not kinds or add_missing(
-            job, reading, redone, wanted, earlier, kinds, reporter, should_stop
+        if not there.lacks or add_missing(
+            job, reading, redone, there.wanted, there.earlier, there.lacks, reporter, should_stop
         ):
-            _tell_done(job.output, earlier["problem"], reporter)
+            _tell_done(job.output, there.earlier["problem"], reporter)
             return None
     check_output(job.output, job.work, job.pipeline.write.split_chapters)
     check_encoder(job.pipeline.write.system_ffmpeg)
@@ -127,11 +119,13 @@ def prepare(
     tell_redone(reporter, plan.redone, plan.stale)
     work.acquire()
     try:
+        command = list(job.command)
         record = RunRecord(
-            wanted, job.source, plan.book.id, job.pipeline, speaker, list(job.command), job.output
+            there.wanted, job.source, plan.book.id, job.pipeline, speaker, command, job.output
         )
         record.choices = job.choices
         record.earlier = earlier_results(work)
+        may_replace = job.replaces_own or reading.is_script
         record.is_writing = may_replace and lost_its_record(job.output, work)
         if job.fresh:
             work.clear()
@@ -180,4 +174,12 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
     plan = plan_audiobook(job.source, reading, job.pipeline, redone)
     messages.tell_plan(reporter, plan)
     tell_redone(reporter, plan.redone, plan.stale)
+    there = find_there(job, reading, redone)
+    if there.earlier is not None and not there.lacks:
+        _tell_done(job.output, there.earlier["problem"], reporter)
+        return
+    if there.is_kept:
+        text = f"{job.output} is there; to be made beside it: {', '.join(there.lacks)}."
+        reporter.note("lacks", text, kinds=list(there.lacks))
+        return
     messages.tell_estimate(reporter, plan, reading.speaker.engine, job.output, job.pipeline)

@@ -51,3 +51,14 @@ def latest_fingerprint(work: WorkFolder) -> str:
         return latest if run["results"][latest]["status"] in ("done", "partial") else ""
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
+
+
+def may_add(work: WorkFolder, wanted: str, needs_speech: bool) -> bool:
+    """Whether something can be made beside a finished audiobook without speaking it again.
+
+    Args:
+        work: its folder.
+        wanted: the fingerprint of the audiobook.
+        needs_speech: of what is to be made; subtitles need none.
+    """
+    return latest_fingerprint(work) == wanted and (not needs_speech or work.file("audio").is_dir())

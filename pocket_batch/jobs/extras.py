@@ -21,6 +21,7 @@ from pocket_batch.stages.master import Joiner, Master, Mastered
 from pocket_batch.work_folder import WorkFolder
 
 READ_ALONG = "read-along"
+READ_ALONG_SUFFIX = " (read-along).epub"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def targets_of(kind: str, output: Path, files: Sequence[Path], is_split: bool) -
         return [file.with_suffix(f".{kind}") for file in files]
     name = output.name if is_split else output.stem
     folder = output if is_split else output.parent
-    return [folder / f"{name} (read-along).epub"]
+    return [folder / f"{name}{READ_ALONG_SUFFIX}"]
 
 
 def missing_kinds(
@@ -96,12 +97,17 @@ def _is_mine(extra: Mapping[str, Any]) -> bool:
     return not extra.get("sha256") or is_as_written(Path(str(extra.get("path"))), extra)
 
 
-def planned(pipeline: AudiobookPipeline, output: Path) -> list[dict[str, Any]]:
-    """The entries of what is about to be written, so that a stopped run knows it for its own."""
+def planned(
+    pipeline: AudiobookPipeline, output: Path, kinds: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """The entries of what is about to be written, so that a stopped run knows it for its own.
+
+    `kinds` of None are all that are asked for.
+    """
     is_split = pipeline.write.split_chapters
     return [
         {"kind": kind, "path": str(path.resolve())}
-        for kind in kinds_of(pipeline.write)
+        for kind in (kinds_of(pipeline.write) if kinds is None else kinds)
         for path in targets_of(kind, output, [] if is_split else [output], is_split)
     ]
 

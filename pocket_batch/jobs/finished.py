@@ -3,7 +3,7 @@
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,12 @@ def read_finished(work: WorkFolder, source: Path | None = None) -> Finished:
     check_source(book)
     if not work.file("audio").is_dir():
         raise InputError(
-            f"{work.path}: its speech was not kept, so that all of it would be spoken again. Do "
-            f"that with the command itself: {shlex.join(command)} --fresh"
+            f"{work.path}: its speech was not kept, so that all of it would be spoken again. "
+            + (
+                f"Remove {target} for that, and run its job: {shlex.join(command)}"
+                if is_of_a_job(command)
+                else f"Do that with the command itself: {shlex.join(command)} --fresh"
+            )
         )
     try:
         pipeline = load_pipeline(None, _with_whole_paths(settings, folder))
@@ -77,6 +81,11 @@ def read_finished(work: WorkFolder, source: Path | None = None) -> Finished:
     pipeline = replace(pipeline, executor=here)
     made = AudiobookJob(book, target, work.path, pipeline, choices, command=command)
     return Finished(run, made, results)
+
+
+def is_of_a_job(command: Sequence[str]) -> bool:
+    """Whether a command made many books: it takes no options for one of them."""
+    return list(command[1:2]) == ["run"]
 
 
 def _choices(values: Mapping[str, Any], work: WorkFolder) -> Choices:

@@ -69,7 +69,7 @@ def add_missing(
     work.acquire()
     try:
         write = as_dict(job.pipeline.write)
-        add_extras(work, wanted, planned(job.pipeline, job.output), write)
+        add_extras(work, wanted, planned(job.pipeline, job.output, kinds), write)
         add_extras(work, wanted, maker.make(kinds, files, speech), write)
     except DamagedAudioError as error:
         reporter.note("damaged", str(error), "warning")

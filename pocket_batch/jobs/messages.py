@@ -14,6 +14,7 @@ from pocket_batch.jobs.plan import (
     WRITE_X_REALTIME,
     AudiobookPlan,
     output_bytes_per_s,
+    x_realtime,
 )
 from pocket_batch.jobs.progress import Level, Reporter
 from pocket_batch.jobs.reading import Reading
@@ -119,7 +120,8 @@ def tell_estimate(
     settings = pipeline.executor
     output_bytes = plan.audio_s * output_bytes_per_s(pipeline)
     workers = settings.workers or max(1, usable_cores() // settings.cores_per_worker)
-    seconds = plan.audio_s / (engine.x_realtime * workers) + plan.audio_s / WRITE_X_REALTIME
+    speed = x_realtime(engine, pipeline.check) * workers
+    seconds = plan.audio_s / speed + plan.audio_s / WRITE_X_REALTIME
     reporter.note(
         "estimate",
         f"Would take about {duration(max(1, seconds))} with {plural(workers, 'worker')} of "

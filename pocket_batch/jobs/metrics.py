@@ -33,8 +33,9 @@ class Metrics:
     registry of its own, and nothing of it is left afterwards but the file. `metrics_table.KINDS`
     has all figures.
 
-    Notes that change figures: `job_plan` (num_done, num_failed, num_left), `input_done` (input,
-    status, num_failures), `unit_failed`, `suspects` (count), `quality` (wer, similarity; 0 to 1),
+    Notes that change figures: `job_plan` (num_done, num_failed, num_partial, num_left),
+    `input_done` (input, status, num_failures), `unit_failed`, `suspects` (count), `quality` (wer,
+    similarity; 0 to 1),
     `disk` (free_bytes), `voice` (engine, model, voice, language), `worker_*` (num_workers); and of
     any note the fields `deadline_at` (seconds since 1970) and `exit_code`, of a run that returns
     its code.

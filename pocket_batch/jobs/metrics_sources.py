@@ -106,9 +106,8 @@ class InputFigures:
 
     def plan(self, fields: Mapping[str, object]) -> None:
         """Take down a plan; one that comes later has all that was done before."""
-        done, failed, left = (number(fields, f"num_{name}") for name in ("done", "failed", "left"))
-        self._counts = Counter(done=int(done or 0), failed=int(failed or 0), left=int(left or 0))
-        self._counts["partial"] = 0
+        kinds = ("done", "failed", "left", "partial")
+        self._counts = Counter({k: int(number(fields, f"num_{k}") or 0) for k in kinds})
         self._status.clear()
         self._num_known_done = self._counts["done"]
         self._set()

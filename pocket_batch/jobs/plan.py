@@ -26,7 +26,7 @@ from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.redone import Redone, place
 from pocket_batch.manifest import Manifest, content_key, request_seed, write_atomic
 from pocket_batch.outputs.formats import output_format
-from pocket_batch.settings import AudiobookPipeline, MasterSettings
+from pocket_batch.settings import AudiobookPipeline, CheckSettings, MasterSettings
 from pocket_batch.stages.base import STAGES
 from pocket_batch.stages.normalize import Normalize
 from pocket_batch.stages.segment import SegmentText
@@ -40,6 +40,7 @@ WORK_BYTES_PER_S = 26_000
 OUTPUT_BYTES_PER_S = {"m4b": 8_500, "mp3": 8_500, "opus": 4_500, "flac": 24_000, "wav": 48_000}
 READ_ALONG_BYTES_PER_S = OUTPUT_BYTES_PER_S["m4b"]  # its audio is AAC, whatever the output is
 BYTES_PER_S_OF_KBPS = 133  # with the container
+LISTEN_X_REALTIME = 30.0  # Whisper tiny.en on two cores
 WRITE_X_REALTIME = 300.0  # joining, measuring and encoding, on two cores
 
 
@@ -65,6 +66,12 @@ class AudiobookPlan:
     def missing_audio_s(self, done: Collection[str]) -> float:
         """Estimated seconds of speech that are not among the done keys; equal texts count once."""
         return expected_audio_s(r for r in self.requests if r.key not in done)
+
+
+def x_realtime(engine: Engine, check: CheckSettings) -> float:
+    """Seconds of speech that a worker of two cores makes a second, roughly, listening included."""
+    share = {"off": 0.0, "sample": check.sample_fraction, "all": 1.0}[check.listen]
+    return 1 / (1 / engine.x_realtime + share / LISTEN_X_REALTIME)
 
 
 def expected_audio_s(requests: Iterable[Request]) -> float:

@@ -32,6 +32,7 @@ from pocket_batch.stages.repair import CheckSpec
 from pocket_batch.work_folder import WorkFolder
 
 Level = Literal["ok", "warning", "critical"]
+MIN_WRONG = 5  # words
 NOBODY: Mapping[str, VoiceLikeness] = MappingProxyType({})
 
 _NUMBERS = (
@@ -129,7 +130,7 @@ def write_quality(
     """
     similarity = lowest_similarity(likeness)
     problem = " ".join(_problems(work, check, settings, likeness))
-    is_odd = num_failures or (check.wer is not None and check.wer > settings.warn_wer)
+    is_odd = num_failures or _is_above(check, settings.warn_wer)
     is_odd = is_odd or similarity_level(similarity, settings) != "ok"
     quality = Quality(
         level="critical" if problem else "warning" if is_odd else "ok",
@@ -162,7 +163,7 @@ def _problems(
 ) -> Iterator[str]:
     """What makes a book critical, a sentence each."""
     where = work.file("checks.jsonl")
-    if check.wer is not None and check.wer > settings.critical_wer:
+    if check.wer is not None and _is_above(check, settings.critical_wer):
         yield (
             f"{100 * check.wer:.1f} % of the words were heard otherwise than written, more than "
             f"{100 * settings.critical_wer:g} %; {where} lists where."
@@ -173,9 +174,14 @@ def _problems(
         yield f"{plural(len(check.suspects), 'segment')} may be read wrongly; {where} has them."
         return
     wrong = [codes for codes in check.problems.values() if CERTAIN & set(codes)]
-    if wrong:
+    if wrong and settings.fail_on != "never":
         text = plural(len(wrong), "segment")
         yield f"{text} could not be read well after all attempts; {where} says which and why."
+
+
+def _is_above(check: Check, limit: float) -> bool:
+    """Whether the share of wrong words is above a level; a few words say nothing of a book."""
+    return check.wer is not None and check.wer > limit and check.num_wrong >= MIN_WRONG
 
 
 def _judged(mastered: Sequence[Mastered], files: Sequence[WrittenFile]) -> tuple[FileQuality, ...]:

@@ -19,7 +19,7 @@ from pocket_batch.errors import (
     UsageError,
 )
 from pocket_batch.jobs.audiobook import prepare
-from pocket_batch.jobs.finished import Finished, read_finished, whole_path
+from pocket_batch.jobs.finished import Finished, is_of_a_job, read_finished, whole_path
 from pocket_batch.jobs.making import Making
 from pocket_batch.jobs.prepared import Prepared
 from pocket_batch.jobs.progress import Reporter
@@ -188,10 +188,11 @@ def _check_same(finished: Finished, reading: Reading, work: WorkFolder) -> None:
         now = fingerprint(with_voices(reading, redone, pipeline), pipeline, choices)
         known.add(with_redone(now, redone))
     if not known & finished.results:
+        option = " (with --overwrite where it asks for that)"
         raise InputError(
             f"{finished.job.source.name} was not finished as it is now: the book, its lexicon or "
             "cast, a voice, or this program has changed since, or the run was stopped. Run its "
-            f"command first (with --overwrite where it asks for that): {finished.command}"
+            f"command first{option * (not is_of_a_job(finished.job.command))}: {finished.command}"
         )
 
 

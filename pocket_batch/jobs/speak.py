@@ -19,6 +19,7 @@ from pocket_batch.executors.base import (
     fingerprint,
     make_executor,
 )
+from pocket_batch.jobs.plan import x_realtime
 from pocket_batch.manifest import Manifest
 from pocket_batch.records import Checked
 from pocket_batch.settings import AudiobookPipeline, ExecutorSettings
@@ -158,7 +159,8 @@ def choose_executor(
     """
     name: str = settings.name
     if name == "auto":
-        short = missing_audio_s / engine.x_realtime < RAY_START_S
+        speed = x_realtime(engine, check.settings) if check else engine.x_realtime
+        short = missing_audio_s / speed < RAY_START_S
         name = "local" if short and not settings.address else "ray"
     known = fingerprint(engine, voices)
     spec = WorkerSpec(engine.spec, voices, settings.cores_per_worker, known, units, check)

@@ -30,6 +30,7 @@ class Check:
         problems: codes of each suspect that was measured, by key.
         num_cut_off: of utterances that ran into their length limit.
         wer: share of wrong words in what was listened to; None where nothing was.
+        num_wrong: those words.
     """
 
     name = "check"
@@ -46,6 +47,7 @@ class Check:
         self.problems: dict[str, tuple[str, ...]] = {}
         self.num_cut_off = 0
         self.wer: float | None = None
+        self.num_wrong = 0
 
     def run(self, items: Iterable[Utterance | Failure]) -> Iterator[Utterance | Failure]:
         """Pass everything on; remember what is to be judged."""
@@ -94,7 +96,15 @@ class Check:
                 written = self._texts[key]
                 suspect = Suspect(key, utterance.segment_id, written, reason, codes)
                 self.suspects.append(suspect)
-        self.wer = _wer(scores, self._texts)
+        self._count_words(scores)
+
+    def _count_words(self, scores: Mapping[str, Scores]) -> None:
+        heard = [
+            (s.wer, len(self._texts[k].split())) for k, s in scores.items() if s.wer is not None
+        ]
+        num_words, num_wrong = sum(n for _, n in heard), sum(wer * n for wer, n in heard)
+        self.num_wrong = round(num_wrong)
+        self.wer = round(num_wrong / num_words, 5) if num_words else None
 
     def _reason(self, utterance: Utterance, text: str) -> str:
         """Why an utterance that was not measured is suspect, or an empty string."""
@@ -149,9 +159,3 @@ def has_scores(checked: Checked) -> bool:
 def scores_of(checked: Checked) -> Scores:
     """The scores of a record; those that this version does not know are left out."""
     return Scores(**{name: value for name, value in checked.scores.items() if name in _SCORES})
-
-
-def _wer(scores: Mapping[str, Scores], texts: Mapping[str, str]) -> float | None:
-    heard = [(s.wer, len(texts[key].split())) for key, s in scores.items() if s.wer is not None]
-    num_words = sum(num for _, num in heard)
-    return round(sum(wer * num for wer, num in heard) / num_words, 5) if num_words else None

@@ -1,6 +1,6 @@
 """What tests that shoot at processes share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,3 +31,17 @@ def _ancestors(pid: int) -> list[int]:
 def workers_of() -> Callable[[int], list[int]]:
     """Pids of the speaking processes that descend from one driver."""
     return _workers_of
+
+
+@pytest.fixture(scope="module")
+def slow_voice_by_name(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A voice `slow` among those of the user, for the processes that a test starts."""
+    voices = tmp_path_factory.mktemp("config") / "pocket-batch" / "voices"
+    voices.mkdir(parents=True)
+    (voices / "slow.yaml").write_text(
+        "{name: slow, engine: fake, language: en, licence: CC0-1.0, description: slow,"
+        " source: test, parameters: {sleep_s_per_audio_s: '0.01'}}"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(voices.parents[1]))
+        yield

@@ -17,7 +17,7 @@ from pocket_batch.cli.bench_pipeline import write_book
 from pocket_batch.data import Utterance
 from pocket_batch.manifest import Manifest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("slow_voice_by_name")]
 SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
 ROUNDS = 1 if SHORT else 20
 
@@ -32,17 +32,6 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("chaos") / "book.epub"
     write_book(path, 1_500 if SHORT else 3_000)
     return path
-
-
-@pytest.fixture(scope="module", autouse=True)
-def slow_voice(tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("config")
-    (folder / "pocket-batch" / "voices").mkdir(parents=True)
-    (folder / "pocket-batch" / "voices" / "slow.yaml").write_text(
-        "{name: slow, engine: fake, language: en, licence: CC0-1.0, description: slow,"
-        " source: test, parameters: {sleep_s_per_audio_s: '0.01'}}"
-    )
-    os.environ["XDG_CONFIG_HOME"] = str(folder)
 
 
 @pytest.fixture(scope="module")

@@ -24,12 +24,13 @@ def judge(tmp_path: Path) -> Judge:
     def made(
         *codes: str,
         wer: float | None = None,
+        num_wrong: int = 9,
         likeness: float | None = None,
         num_failures: int = 0,
         settings: CheckSettings = SETTINGS,
     ) -> Quality:
         check = Check(settings, {})
-        check.wer = wer
+        check.wer, check.num_wrong = wer, num_wrong
         if codes:
             check.problems = {"key": codes}
             check.suspects = [Suspect("key", "001-0001", "Text.", "It is wrong.", codes)]
@@ -60,6 +61,11 @@ def test_the_share_of_wrong_words_has_two_levels(
     assert bool(found.problem) == (level == "critical")
 
 
+def test_a_few_wrong_words_of_a_short_text_are_no_verdict(judge: Judge) -> None:
+    assert judge(wer=0.2, num_wrong=4).level == "ok"
+    assert judge(wer=0.2, num_wrong=5).level == "critical"
+
+
 @pytest.mark.parametrize(
     ("likeness", "level"), [(0.9, "ok"), (0.85, "ok"), (0.84, "warning"), (0.74, "critical")]
 )
@@ -79,6 +85,10 @@ def test_other_suspects_are_critical_for_who_asks_for_it(judge: Judge) -> None:
     found = judge("click", settings=CheckSettings(fail_on="any"))
     assert found.level == "critical"
     assert "1 segment may be read wrongly" in found.problem
+
+
+def test_nothing_is_for_who_wants_to_hear_for_himself(judge: Judge) -> None:
+    assert judge("noise", settings=CheckSettings(fail_on="never")).problem == ""
 
 
 def test_a_failed_utterance_is_a_warning_by_itself(judge: Judge) -> None:

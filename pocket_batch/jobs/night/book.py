@@ -3,29 +3,26 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pocket_batch.data import Choices, Failure, Request, Utterance
+from pocket_batch.data import Choices, Failure, Request
 from pocket_batch.errors import OutputError, PartialRunError, PocketBatchError, StoppedError
 from pocket_batch.executors.base import Limits, Spoken
 from pocket_batch.jobs.audiobook import prepare
-from pocket_batch.jobs.making import AudiobookJob, Making, Prepared, recorded
+from pocket_batch.jobs.making import Making, recorded
 from pocket_batch.jobs.night.dry import for_a_job, planned_only
 from pocket_batch.jobs.night.job import NightJob
 from pocket_batch.jobs.night.naming import output_of
+from pocket_batch.jobs.night.speech import BookSpeech, Variant
 from pocket_batch.jobs.night.summary import Line
-from pocket_batch.jobs.plan import LETTERS_PER_S, check_stages
+from pocket_batch.jobs.night.taking import Owner, Taken, is_of_this_source, result_of
+from pocket_batch.jobs.night.verdict import read_verdict
+from pocket_batch.jobs.plan import check_stages, expected_audio_s
+from pocket_batch.jobs.prepared import AudiobookJob, Prepared
 from pocket_batch.jobs.reading import open_reading
-from pocket_batch.jobs.record import (
-    RunRecord,
-    earlier_results,
-    earlier_source,
-)
-from pocket_batch.jobs.speak import Spoke, finished, remove_damaged, with_audio
+from pocket_batch.jobs.speak import finished, remove_damaged
 from pocket_batch.jobs.watchers import Held
 from pocket_batch.manifest import Manifest
 from pocket_batch.settings import AudiobookPipeline
@@ -47,19 +44,19 @@ class NightBook:
     """A book with its line in the summary.
 
     Attributes:
-        missing: what is still to be spoken, by key.
+        added: kinds of subtitles and the like that were made beside an audiobook that was there.
     """
 
     def __init__(self, job: NightJob, source: Path, line: Line) -> None:
         self.job = job
         self.source = source
         self.line = line
-        self.missing: dict[str, Request] = {}
         self.notes = Held()
+        self._asked: AudiobookJob | None = None
         self._prepared: Prepared | None = None
-        self._failures: list[Failure] = []
-        self._known: dict[str, Utterance] = {}  # perhaps not checked yet
-        self._spoke: Spoke | None = None
+        self._speech: BookSpeech | None = None
+        self._lacks: tuple[str, ...] = ()
+        self.added: tuple[str, ...] = ()
         self._began: float | None = None
         self._was_damaged = False
         self._is_dry = False
@@ -71,18 +68,33 @@ class NightBook:
         return self._prepared
 
     @property
+    def missing(self) -> dict[str, Request]:
+        """What is still to be spoken, by key."""
+        return self._speech.missing if self._speech else {}
+
+    @property
     def missing_audio_s(self) -> float:
         """Estimated seconds of what is still to be spoken."""
-        return sum(len(request.text) for request in self.missing.values()) / LETTERS_PER_S
+        return expected_audio_s(self.missing.values())
 
     @property
     def is_open(self) -> bool:
-        """Whether it has something left to do, and its work folder is held."""
+        """Whether it has something left to do."""
+        return self._prepared is not None or bool(self._lacks)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is planned, and its work folder is held."""
         return self._prepared is not None
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """Kinds of subtitles and the like that are to be made beside an audiobook that is there."""
+        return self._lacks
 
     def open(
         self,
-        taken: dict[Path, "NightBook"],
+        taken: Taken,
         limits: Limits,
         should_stop: Stop,
         command: tuple[str, ...],
@@ -100,6 +112,22 @@ class NightBook:
         Raises:
             PocketBatchError: it cannot be made.
         """
+        self._is_dry = is_dry
+        try:
+            self._plan(taken, limits, should_stop, command)
+        except PartialRunError:
+            raise
+        except PocketBatchError as error:
+            raise for_a_job(error) from error
+        if self._prepared is not None:
+            self._count()
+        elif not self._lacks:
+            self._describe()
+        return self.is_open
+
+    def _plan(
+        self, taken: Taken, limits: Limits, should_stop: Stop, command: tuple[str, ...]
+    ) -> None:
         assert isinstance(self.job.pipeline, AudiobookPipeline)
         check_stages(self.job.pipeline)
         check_source(self.source)
@@ -109,114 +137,100 @@ class NightBook:
         named, pipeline = output_of(pattern, self.source, reading, self.job.pipeline)
         output = self.job.folder / named
         self.line.output = str(output)
-        self._take(output, taken)
-        work = self._work_folder(output, pipeline, taken)
-        job = AudiobookJob(
+        work = taken.take(Owner(self.job, self.source, output), pipeline)
+        self.line.work = str(work)
+        self._asked = asked = AudiobookJob(
             source=self.source,
             output=output,
             work=work,
             pipeline=pipeline,
             command=command,
             limits=limits,
-            replaces_own=self._is_of_this_source(work),
+            replaces_own=is_of_this_source(work, self.source),
         )
-        self._is_dry = is_dry
-        try:
-            if is_dry:
-                self._prepared = planned_only(job, reading)
-            else:
-                self._prepared = prepare(job, reading, self.notes, should_stop)
-        except PartialRunError:
-            self._describe(_outputs(work, output))
-            raise
-        except PocketBatchError as error:
-            raise for_a_job(error) from error
-        if self._prepared is None:
-            self._describe(_outputs(work, output))
-            return False
-        self._count()
-        return True
+        if self._is_dry:
+            self._prepared = planned_only(asked, reading, self._put_off)
+        else:
+            self._prepared = prepare(asked, reading, self.notes, should_stop, self._put_off)
 
-    def _take(self, output: Path, taken: dict[Path, "NightBook"]) -> None:
-        """Refuse what another book, or the same one by another job, is made into in this run."""
-        other = taken.setdefault(output, self)
-        if other.source != self.source:
-            raise OutputError(
-                f"{output} is what {other.source} is made into. Give `output` another pattern, "
-                "such as {folder}/{stem}.m4b."
-            )
-        if other.job != self.job:
-            raise OutputError(
-                f"{output} is what the job {other.job.path} makes of the same book. Give one of "
-                "the jobs another `output`."
-            )
-        taken[output] = self
-
-    def _work_folder(
-        self, output: Path, pipeline: AudiobookPipeline, taken: dict[Path, "NightBook"]
-    ) -> Path:
-        """The one beside the output; another one if a job makes two formats in one folder."""
-        stem = output.name if pipeline.write.split_chapters else output.stem
-        work, own = output.with_name(f"{stem}.work"), output.with_name(f"{output.name}.work")
-        other = taken.get(work)
-        if own.is_dir() or (other is not None and other.line.output != str(output)):
-            work = own
-        taken[work] = self
-        return work
-
-    def _is_of_this_source(self, work: Path) -> bool:
-        """Whether what a work folder made may be replaced: not if it is of another book that has
-        the same name."""
-        before = earlier_source(WorkFolder(work))
-        return before is None or before.absolute() == self.source.absolute()
+    def _put_off(self, kinds: tuple[str, ...]) -> None:
+        """Take down what is to be made in `finish`, where no worker has to wait for it."""
+        self._lacks = kinds
 
     def _count(self) -> None:
         """See what is spoken already."""
-        plan, work = self.prepared.plan, self.prepared.work
-        done = finished(work, plan.requests, self.prepared.check)
-        self.missing = {r.key: r for r in plan.requests if r.key not in done}
-        self._known = finished(work, self.missing.values())
-        self.line.num_segments = len(plan.requests)
-        self.line.num_spoken = len(done)
+        self._speech = BookSpeech(self.prepared, self._is_dry)
+        self.line.num_segments = self._speech.num_segments
+        self.line.num_spoken = self._speech.num_spoken
 
-    def store(self, result: Spoken | Failure) -> None:
+    def variant(self, key: str) -> Variant | None:
+        """What it would ask for; None when it does not lack this key."""
+        return self._speech.variant(key) if self._speech else None
+
+    def request(self, key: str) -> Request:
+        """What it asks for; with what an earlier run spoke of it and nobody checked."""
+        assert self._speech is not None
+        return self._speech.request(key)
+
+    def store(self, result: Spoken | Failure) -> bool:
         """Take what came of one of its requests; it is on disk afterwards.
+
+        Gives whether it was spoken now, and not only checked.
+
+        When that was the last one, what turned out unlike the rest is missing again, as often as
+        there are attempts left; that is on disk when nothing is missing any more.
 
         Raises:
             OutputError: the disk is full or gone.
         """
+        assert self._speech is not None
         self._began = self._began or time.monotonic()
-        if isinstance(result, Failure):
-            request = self.missing.pop(result.key)
-            self._failures.append(replace(result, segment_id=request.segment_id))
-            return
-        request = self.missing[result.utterance.key]
-        if self._spoke is None:
-            self._spoke = Spoke(self.prepared.work, self._known).__enter__()
-        # another book may have asked for it
-        utterance = replace(result.utterance, segment_id=request.segment_id)
-        self._spoke.take(replace(result, utterance=utterance))
-        del self.missing[request.key]
-        self.line.num_spoken += 1
+        is_new = self._speech.store(result)
+        self.line.num_spoken = self._speech.num_spoken
+        return is_new
 
-    def requests(self) -> Iterator[Request]:
-        """What is missing, with what earlier runs spoke of it and nobody checked."""
-        yield from with_audio(list(self.missing.values()), self._known, self.prepared.work)
+    def make_do(self) -> bool:
+        """Leave outliers as they are, as time is up; True when all else is spoken."""
+        return self._speech is not None and self._speech.make_do()
 
     def finish(self, should_stop: Stop) -> None:
         """Join and write it; may run in another thread than the rest.
+
+        If something is missing afterwards, it has to be spoken, and finished once more.
 
         Raises:
             PocketBatchError: as `Making.complete`; after `DamagedAudioError`, `again` tells whether
                 the book is to be spoken once more.
         """
-        self._close_manifests()
-        prepared = self.prepared
-        Manifest(prepared.work.file("failures.jsonl"), Failure).replace(self._failures)
+        if self._lacks:
+            self._add(should_stop)
+            if self._prepared is None or self.missing:
+                return
+        assert self._speech is not None
+        self._speech.close()
+        prepared, failures = self.prepared, self._speech.failures
+        Manifest(prepared.work.file("failures.jsonl"), Failure).replace(failures)
         done = finished(prepared.work, prepared.plan.requests)
         making = Making(prepared, self.notes, should_stop)
         with recorded(prepared.record, prepared.work):
-            making.complete([*done.values(), *self._failures])
+            making.complete([*done.values(), *failures])
+
+    def _add(self, should_stop: Stop) -> None:
+        """Make what is missing beside the audiobook; where that cannot be, it is planned anew."""
+        assert self._asked is not None
+        self._began = self._began or time.monotonic()
+        reading = open_reading(self.source, Choices(), self._asked.pipeline)
+        try:
+            self._prepared = prepare(self._asked, reading, self.notes, should_stop)
+        except PartialRunError:
+            raise
+        except PocketBatchError as error:
+            raise for_a_job(error) from error
+        kinds, self._lacks = self._lacks, ()
+        if self._prepared is None:
+            self.added = kinds
+        else:
+            self._count()
 
     def again(self) -> bool:
         """Remove damaged audio; True when it is worth speaking once more."""
@@ -225,7 +239,6 @@ class NightBook:
         self._was_damaged = True
         work, plan = self.prepared.work, self.prepared.plan
         remove_damaged(work, finished(work, plan.requests).values())
-        self._failures.clear()
         self._count()
         return bool(self.missing)
 
@@ -234,7 +247,7 @@ class NightBook:
         line = self.line
         line.problem = str(error or "").removeprefix(f"{self.source.name}: ")
         line.exit_code = error.exit_code if error else 0
-        line.num_failures = len(self._failures)
+        line.num_failures = len(self._speech.failures) if self._speech else 0
         if self._began is not None:
             line.elapsed_s = round(time.monotonic() - self._began, 2)
         if isinstance(error, StoppedError):
@@ -245,14 +258,16 @@ class NightBook:
             line.status = "failed" if error else "done"
         if self._prepared is not None and not self._is_dry:
             self._leave(self._prepared, error)
-        self._prepared = None
+        elif line.status in ("done", "partial"):
+            self._describe()
+        self._prepared, self._speech, self._lacks = None, None, ()
 
     def _leave(self, prepared: Prepared, error: PocketBatchError | None) -> None:
-        self._close_manifests()
+        if self._speech is not None:
+            self._speech.close()
         record, line = prepared.record, self.line
         if line.status in ("done", "partial"):
-            line.num_suspects = record.counts.get("suspects", 0)
-            self._describe(record)
+            self._describe()
         elif record.status == "running":
             record.status = "stopped" if line.status == "stopped" else "failed"
             with suppress(OutputError):  # the disk is full or gone: `error` says so
@@ -261,20 +276,17 @@ class NightBook:
             shutil.rmtree(prepared.work.file("audio"), ignore_errors=True)
         prepared.work.release()
 
-    def _describe(self, record: "RunRecord | list[dict[str, Any]]") -> None:
-        outputs = record.outputs if isinstance(record, RunRecord) else record
-        self.line.num_bytes = sum(int(output.get("num_bytes", 0)) for output in outputs)
-        self.line.audio_s = sum(float(output.get("audio_s", 0.0)) for output in outputs)
-
-    def _close_manifests(self) -> None:
-        if self._spoke is not None:
-            self._spoke.__exit__(None, None, None)
-            self._spoke = None
-
-
-def _outputs(work: Path, output: Path) -> list[dict[str, Any]]:
-    """What an earlier run recorded of a finished output."""
-    results = earlier_results(WorkFolder(work)).values()
-    target = str(output.resolve())
-    found = [result["outputs"] for result in results if result["target"] == target]
-    return found[-1] if found else []
+    def _describe(self) -> None:
+        """Write down what lies there, as the run that made it recorded it."""
+        assert self._asked is not None
+        line, work = self.line, WorkFolder(self._asked.work)
+        result = result_of(work, self._asked.output)
+        outputs = result.get("outputs", [])
+        line.num_bytes = sum(int(output.get("num_bytes", 0)) for output in outputs)
+        line.audio_s = sum(float(output.get("audio_s", 0.0)) for output in outputs)
+        line.extras = [str(e["path"]) for e in result.get("extras", ()) if e.get("sha256")]
+        verdict = read_verdict(work)
+        line.quality, line.wer = verdict.level, verdict.wer
+        line.similarity = verdict.similarity
+        line.num_suspects = verdict.num_suspects
+        line.is_badly_spoken = line.status == "partial" and line.problem == verdict.problem

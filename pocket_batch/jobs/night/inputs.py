@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from glob import glob, has_magic
 from pathlib import Path
 
+from pocket_batch.jobs.extras import READ_ALONG_SUFFIX
 from pocket_batch.jobs.night.job import NightJob
 from pocket_batch.jobs.night.summary import SUMMARY, SUMMARY_TEXT
 from pocket_batch.jobs.reading import SCRIPT_SUFFIX
@@ -132,7 +133,7 @@ class Inputs:
             path = folder / each
             if os.path.isdir(path):
                 yield from self._books_in(path)
-            elif path.suffix.lower() in SOURCES:
+            elif path.suffix.lower() in SOURCES and not each.endswith(READ_ALONG_SUFFIX):
                 yield path
 
     def _books_in(self, folder: Path) -> list[Path]:
@@ -180,6 +181,8 @@ def _is_ours(names: list[str], folders: list[str]) -> bool:
 
 def _is_book(name: str) -> bool:
     suffix = os.path.splitext(name)[1].lower()
+    if name.endswith(READ_ALONG_SUFFIX):
+        return False  # made of a book beside it: each night would read aloud that of the last one
     return suffix in SOURCES and suffix != SCRIPT_SUFFIX and not name.startswith(".")
 
 

@@ -11,13 +11,21 @@ from pocket_batch.errors import UsageError
 from pocket_batch.executors.base import Limits
 from pocket_batch.job_settings import JobSettings
 from pocket_batch.jobs.deadline import Deadline, make_deadline
-from pocket_batch.jobs.night.naming import check_pattern, literal_folder
+from pocket_batch.jobs.night.naming import check_pattern, check_suffix, literal_folder
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.yaml_files import read_yaml
 
 SHIPPED = ("audiobook", "dataset")
 # Settings that name a file beside the job file, rather than something by its name.
-_FILES = ("voice", "model", "cast", "dialogue_voice", "normalize.lexicon")
+_FILES = (
+    "voice",
+    "model",
+    "cast",
+    "dialogue_voice",
+    "normalize.lexicon",
+    "check.asr_model",
+    "check.voice_model",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +72,10 @@ def open_job(path: Path, overrides: dict[str, Any]) -> NightJob:
     settings = load_job(path)
     folder = path.absolute().parent
     kind, file = _pipeline_file(settings.pipeline, folder, path)
-    given = _overrides(settings, kind, folder, path) | overrides
-    pipeline: AudiobookPipeline | DatasetPipeline
-    if kind == "dataset":
-        pipeline = load_dataset_pipeline(file, given)
-    else:
-        pipeline = load_pipeline(file, given)
+    pipeline = _pipeline(kind, file, path, _overrides(settings, kind, folder, path), overrides)
     _check(settings, kind, path)
+    if isinstance(pipeline, AudiobookPipeline):
+        check_suffix(settings.output, pipeline.write, path)
     make_deadline(settings.deadline, settings.max_hours)  # is it one?
     output = _output(settings.output, folder)
     run_dir = folder / os.path.expanduser(settings.run_dir) if settings.run_dir else None
@@ -97,6 +102,27 @@ def _pipeline_file(name: str, folder: Path, job: Path) -> tuple[str, Path | None
     if kind not in SHIPPED:
         raise UsageError(f"{file}: `pipeline` is {kind!r}; it must be {' or '.join(SHIPPED)}.")
     return str(kind), file
+
+
+def _pipeline(
+    kind: str, file: Path | None, job: Path, given: dict[str, Any], overrides: dict[str, Any]
+) -> AudiobookPipeline | DatasetPipeline:
+    """The pipeline as a job and then the command line change it.
+
+    Raises:
+        UsageError: naming the file where the wrong setting is.
+    """
+    load = load_dataset_pipeline if kind == "dataset" else load_pipeline
+    try:
+        return load(file, given | overrides)
+    except UsageError:
+        load(file, {})
+        try:
+            load(file, given)
+        except UsageError as error:
+            text = str(error).removeprefix(f"{file or 'settings'}: ")
+            raise UsageError(f"{job}: {text}") from error
+        raise
 
 
 def _overrides(settings: JobSettings, kind: str, folder: Path, path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import get_args
 from pocket_batch.config import nearest
 from pocket_batch.errors import UsageError
 from pocket_batch.jobs.reading import Reading
-from pocket_batch.settings import AudiobookPipeline, FileFormat
+from pocket_batch.settings import AudiobookPipeline, FileFormat, WriteSettings
 
 MAX_NAME_BYTES = 180  # of one part of a path: 255 less what is added for work folders and parts
 MIN_FIELD_BYTES = 16
@@ -53,6 +53,26 @@ def check_pattern(pattern: str, job: Path) -> None:
         raise UsageError(f"{job}: `output` is {pattern}; a brace there belongs to no field.")
 
 
+def check_suffix(pattern: str, write: WriteSettings, job: Path) -> None:
+    """Refuse the name of a file for what is to be a folder.
+
+    Raises:
+        UsageError: with what to write instead.
+    """
+    suffix = _suffix(pattern)
+    if write.split_chapters and suffix in get_args(FileFormat):
+        raise UsageError(
+            f"{job}: `output` is {pattern}, and `write.split_chapters` makes a folder of each "
+            f"book. Leave .{suffix} away, and give `write.format: {suffix}`."
+        )
+
+
+def _suffix(pattern: str) -> str:
+    """`{title}.M4A` -> `m4b`; empty where it has none of its own."""
+    suffix = Path(_FIELD.sub("x", pattern)).suffix.lower().lstrip(".")
+    return "m4b" if suffix == "m4a" else suffix
+
+
 def literal_folder(output: str, kind: str) -> Path:
     """The folder that a pattern names before its first field, or the one that holds a data set."""
     if kind == "dataset":
@@ -70,9 +90,7 @@ def output_of(
     """
     from dataclasses import replace
 
-    suffix = Path(_FIELD.sub("x", pattern)).suffix.lower().lstrip(".")
-    suffix = "m4b" if suffix == "m4a" else suffix
-    write = pipeline.write
+    suffix, write = _suffix(pattern), pipeline.write
     if suffix in get_args(FileFormat) and not write.split_chapters:
         write = replace(write, format=suffix)  # type: ignore[arg-type]
 

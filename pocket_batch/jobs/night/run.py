@@ -27,7 +27,8 @@ from pocket_batch.jobs.night.sets import run_set, set_of
 from pocket_batch.jobs.night.space import warn_of_space
 from pocket_batch.jobs.night.speaking import Speaking
 from pocket_batch.jobs.night.summary import SUMMARY, Line, Summary
-from pocket_batch.jobs.night.telling import facts, plan_of, tell_deadline, tell_plan
+from pocket_batch.jobs.night.taking import Taken
+from pocket_batch.jobs.night.telling import plan_of, tell_deadline, tell_end, tell_plan
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.watchers import Several, Warnings
 from pocket_batch.settings import AudiobookPipeline
@@ -64,7 +65,9 @@ def run_night(night: Night, reporter: Reporter, should_stop: Stop) -> Summary:
         check_hook(job.settings.on_failure, job.folder)
     if night.dry_run:
         return _Run(night, reporter, should_stop).plan_only()
-    warnings = Warnings(passed_over=("input_done", "book_warning"))  # their lines have them
+    warnings = Warnings(
+        passed_over=("input_done", "book_warning", "suspects", "quality")
+    )  # their lines have them
     with held(night), watched(night, Several(reporter, warnings)) as (told, log):
         run = _Run(night, told, should_stop, log)
         summary = run.make()
@@ -95,7 +98,11 @@ def _raise_problem(summary: Summary, run_dir: Path) -> None:
         problem.exit_code = summary.stop_code
         raise problem
     if summary.exit_code:
-        raise PartialRunError(f"Not all inputs were made. {where}")
+        is_missing = summary.counts["failed"] or any(
+            line.status == "partial" and not line.is_badly_spoken for line in summary.lines
+        )
+        what = "Not all inputs were made." if is_missing else "Not all inputs sound right."
+        raise PartialRunError(f"{what} {where}")
 
 
 class _Run:
@@ -108,7 +115,7 @@ class _Run:
         self._reporter = reporter
         self._should_stop = night.deadline.stops(should_stop)
         self._log = log
-        self._taken: dict[Path, NightBook] = {}
+        self._taken = Taken()
         self._in_work: list[NightBook] = []
         self._is_speaking = False
         self._inputs = [(job, Inputs(job, night.shard)) for job in night.jobs if _has_books(job)]
@@ -208,7 +215,7 @@ class _Run:
                     self._reporter.note("planned", f"{path.name}: {plan_of(book)}")
                 else:
                     line.status = "already_done"
-                    self._reporter.note("input_done", f"{path.name}: was done.", **facts(book))
+                    tell_end(book, self._reporter)
             except (StoppedError, NoSpaceError) as error:
                 self._leave_all(error)
             except Exception as error:  # noqa: BLE001  # a bug that one book shows stops no night
@@ -236,9 +243,7 @@ class _Run:
         if isinstance(known, BookBug):
             self._log_bug(book, error)
         book.close(known)
-        self._reporter.note(
-            "input_done", f"{book.source.name}: {book.line.problem}", "warning", **facts(book)
-        )
+        tell_end(book, self._reporter)
 
     def _make_set(self, job: NightJob) -> None:
         """Make the data set of a job; what is wrong with it is in its line."""

@@ -5,11 +5,9 @@ for a file.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
+from collections.abc import Callable
 
-from pocket_batch.data import EngineSpec, Failure, Request, Voice
+from pocket_batch.data import Failure
 from pocket_batch.errors import (
     DamagedAudioError,
     NoSpaceError,
@@ -19,26 +17,24 @@ from pocket_batch.errors import (
 )
 from pocket_batch.executors.base import Spoken, WorkerEvent
 from pocket_batch.jobs.messages import tell_worker
+from pocket_batch.jobs.night.asking import Asking
 from pocket_batch.jobs.night.book import BookBug, NightBook
+from pocket_batch.jobs.night.finishing import GOES_ON, Finishing
+from pocket_batch.jobs.night.groups import Group, group_of, voices_of
 from pocket_batch.jobs.night.space import check_free
+from pocket_batch.jobs.night.telling import tell_end, tell_notes, tell_outliers
 from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.jobs.speak import choose_executor
-from pocket_batch.jobs.words import duration
-from pocket_batch.lock import leave_signals_alone
-from pocket_batch.settings import ExecutorSettings
-from pocket_batch.stages.repair import CheckSpec
 
 LOOK_S = 5.0  # between two looks at the disk
 WAIT_S = 1.0  # between two looks into an inbox when there is nothing else to do
-
-Group = tuple[EngineSpec, ExecutorSettings, CheckSpec | None]
 
 
 class Speaking:
     """Speaks and finishes books until none has anything left, or it is time to stop.
 
     Attributes:
-        speech_s: of audio that was made.
+        speech_s: of audio that was spoken, not only checked.
         num_crashes: of workers.
     """
 
@@ -58,12 +54,12 @@ class Speaking:
         self._more = more
         self._is_watching = is_watching
         self._books: list[NightBook] = []
-        self._finishing: dict[Future[None], NightBook] = {}
-        self._finisher = ThreadPoolExecutor(1, "finish", leave_signals_alone)
+        self._finishing = Finishing(self._should_stop)
         self._meter = Meter(reporter, "speaking", 0, 0.0)
         self._looked = 0.0
         self._disk_error: OutputError | None = None
         self._is_late = False
+        self._has_worked = False
         self.speech_s = 0.0
         self.num_crashes = 0
         self.num_workers = 0
@@ -79,8 +75,10 @@ class Speaking:
         try:
             while self._todo() or self._finishing or self._is_watching():
                 self._speak_all()
-                self._await_finished()
                 if self._is_late:
+                    self._make_do()
+                self._await_finished()
+                if self._is_late and self._books:
                     raise StoppedError("The deadline is near. Everything spoken so far is kept.")
                 self._add(self._more())
                 if not self._todo() and not self._finishing:
@@ -92,20 +90,20 @@ class Speaking:
             self._stop_all(error)
             raise
         finally:
-            self._finisher.shutdown(wait=True)
+            self._finishing.stop()
         self._meter.finish()
 
     def _speak_all(self) -> None:
         """What there is to speak now, one engine after the other."""
-        for group in dict.fromkeys(map(_group, self._todo())):
+        for group in dict.fromkeys(map(group_of, self._todo())):
             try:
                 self._speak(group)
             except (OutputError, StoppedError):
                 raise
             except PocketBatchError as error:  # of its engine or its workers: others may go on
                 todo = self._todo()
-                books = [book for book in todo if _group(book) == group]
-                if len(books) == len(todo) and not self.speech_s:
+                books = [book for book in todo if group_of(book) == group]
+                if len(books) == len(todo) and not self._has_worked:
                     raise  # nothing works: one message says more than one a book
                 for book in books:
                     self._close(book, error)
@@ -115,133 +113,106 @@ class Speaking:
 
     def _add(self, books: list[NightBook]) -> None:
         self._books += books
-        meter = self._meter
-        meter.num_books += len(books)
+        self._meter.num_books += len(books)
         for book in books:
-            meter.expect(len(book.missing), book.missing_audio_s)
-            if not book.missing:
-                self._finish(book)
+            self._go_on(book)
+
+    def _go_on(self, book: NightBook) -> None:
+        """A book lacks something, for the first time or again; or it is to be finished."""
+        if book.missing:
+            self._meter.expect(len(book.missing), book.missing_audio_s)
+        else:
+            self._finishing.add(book)
 
     def _todo(self) -> list[NightBook]:
-        return [book for book in self._books if book.missing]
+        """Books with something to speak; what one in work turns out to lack comes after that."""
+        return [book for book in self._books if book.missing and book not in self._finishing]
 
     def _speak(self, group: Group) -> None:
         """Speak all that one engine has to."""
-        books = [book for book in self._todo() if _group(book) == group]
+        books = [book for book in self._todo() if group_of(book) == group]
         engine, settings = books[0].prepared.engine, group[1]
         missing_s = sum(book.missing_audio_s for book in books)
         limits = books[0].prepared.job.limits
         _, executor = choose_executor(
-            settings, engine, _voices(books), missing_s, limits=limits, check=group[2]
+            settings, engine, voices_of(books), missing_s, limits=limits, check=group[2]
         )
-        owners: dict[str, list[NightBook]] = {}
-        work = self._requests(group, books, owners)
-        for result in executor.run(work, self._should_stop, self._on_event):
+        asking = Asking(books, lambda: self._arrived(group))
+        for result in executor.run(asking.requests(), self._should_stop, self._on_event):
             if isinstance(result, Spoken | Failure):
-                self._store(result, owners.pop(_key(result), []))
+                self._store(result, asking)
             self._collect_finished()
-        self._is_late = bool(owners) and not self._should_stop()
+        self._is_late = asking.is_cut_short and not self._should_stop()
 
-    def _requests(
-        self, group: Group, books: list[NightBook], owners: dict[str, list[NightBook]]
-    ) -> Iterator[Request]:
-        """What the books lack, each text once, then what those lack that came meanwhile.
+    def _arrived(self, group: Group) -> list[NightBook]:
+        """Books that came since, those of a group that lack something."""
+        new = self._more() if not self._should_stop() else []
+        self._add(new)
+        return [book for book in new if book.missing and group_of(book) == group]
 
-        Args:
-            group: of the books.
-            books: with something missing.
-            owners: gets who waits for each key.
-        """
-        while books:
-            asked = set(owners)
-            for book in books:
-                for key in book.missing:
-                    owners.setdefault(key, []).append(book)
-            for book in books:
-                for request in book.requests():
-                    if request.key not in asked:
-                        asked.add(request.key)
-                        yield request
-            new = self._more() if not self._should_stop() else []
-            self._add(new)
-            books = [book for book in new if _group(book) == group and book.missing]
-
-    def _store(self, result: Spoken | Failure, owners: list[NightBook]) -> None:
-        audio_s = 0.0
+    def _store(self, result: Spoken | Failure, asking: Asking) -> None:
+        audio_s, is_new = 0.0, False
         if isinstance(result, Spoken):
+            self._has_worked = True
             audio_s = result.utterance.num_samples / result.utterance.sampling_rate_hz
-        self.speech_s += audio_s
-        for book in owners:
+        for book in asking.take(result):
+            is_last = len(book.missing) == 1
             try:
-                book.store(result)
+                is_new = book.store(result) or is_new
             except OutputError as error:
                 self._disk_error = error
                 return
             self._meter.add(audio_s)
-            if not book.missing:
-                self._finish(book)
-
-    def _finish(self, book: NightBook) -> None:
-        self._finishing[self._finisher.submit(book.finish, self._should_stop)] = book
+            if is_last:
+                self._go_on(book)
+            if book.missing and is_last:
+                tell_outliers(book, self._reporter)
+                asking.add_round(book)
+        self.speech_s += audio_s * is_new
 
     def _await_finished(self) -> None:
         """Wait for the files of books that are spoken, and show how they come."""
         while self._finishing:
             self._collect_finished()
             self._stop_if_told()
-            for book in self._finishing.values():
-                if snapshot := book.notes.take_progress():
-                    self._reporter.progress(snapshot)
+            self._finishing.show(self._reporter)
             time.sleep(0.05)
 
     def _collect_finished(self) -> None:
         """Take the books whose files are written, or could not be."""
-        for future in [future for future in self._finishing if future.done()]:
-            book = self._finishing.pop(future)
-            error = _error_of(future)
+        for book, error in self._finishing.take():
             if isinstance(error, DamagedAudioError) and book.again():
                 book.notes.take()
                 self._reporter.note("damaged", f"{book.source.name}: {error}", "warning")
-                self._meter.expect(len(book.missing), book.missing_audio_s)
-                continue
-            if isinstance(error, NoSpaceError):
-                self._disk_error = self._disk_error or error
-            if isinstance(error, StoppedError | NoSpaceError):
-                self._finishing[future] = book  # `_stop_all` closes it with the others
-                return
-            self._close(book, error)
+                self._go_on(book)
+            elif isinstance(error, GOES_ON):
+                if isinstance(error, NoSpaceError):
+                    self._disk_error = self._disk_error or error
+            elif error is None and book.missing:  # it could not be done without speaking
+                self._go_on(book)
+            else:
+                self._close(book, error)
 
     def _close(self, book: NightBook, error: PocketBatchError | None) -> None:
         self._books.remove(book)
         if isinstance(error, BookBug) and error.__cause__ is not None:
             self._on_bug(book, error.__cause__)
         book.close(error)
-        line = book.line
-        for text in _only_warnings(book):
-            self._reporter.note("book_warning", f"{book.source.name}: {text}", "warning")
-        if line.status in ("done", "partial"):
+        if book.line.status in ("done", "partial"):
             self._meter.books_done += 1
-        text = f"{book.source.name}: {line.problem}" if error else _made(book)
-        self._reporter.note(
-            "input_done",
-            text,
-            "warning" if error else "info",
-            input=str(book.source),
-            status=line.status,
-            audio_s=round(line.audio_s, 2),
-            num_failures=line.num_failures,
-        )
+        tell_notes(book, self._reporter)
+        tell_end(book, self._reporter)
+
+    def _make_do(self) -> None:
+        """Time is up: books that only have outliers left are made as they are."""
+        for book in self._todo():
+            if book.make_do():
+                self._finishing.add(book)
 
     def _stop_all(self, error: PocketBatchError) -> None:
         """Leave all books as they are: all that was spoken is on disk."""
-        for future in list(self._finishing):
-            future.cancel()
-        self._finisher.shutdown(wait=True)
-        for future, book in list(self._finishing.items()):
-            found = _error_of(future)
-            if not isinstance(found, StoppedError | NoSpaceError):
-                self._close(book, found)
-        self._finishing.clear()
+        for book, found in self._finishing.stop():
+            self._close(book, found)
         stopped = error if isinstance(error, StoppedError) else StoppedError(str(error))
         for book in list(self._books):
             self._books.remove(book)
@@ -269,43 +240,5 @@ class Speaking:
         if time.monotonic() - self._looked >= LOOK_S:
             self._looked = time.monotonic()
             self._disk_error = self._disk_error or check_free(
-                {book.prepared.work.path for book in self._books}, self._reporter
+                {book.prepared.work.path for book in self._books if book.is_held}, self._reporter
             )
-
-
-def _group(book: NightBook) -> Group:
-    """Books of one group share workers."""
-    prepared = book.prepared
-    return prepared.engine.spec, prepared.job.pipeline.executor, prepared.check
-
-
-def _voices(books: list[NightBook]) -> tuple[Voice, ...]:
-    """All voices of some books, each once."""
-    found: dict[str, Voice] = {}
-    for book in books:
-        for voice in book.prepared.plan.voices:
-            found.setdefault(repr(voice), voice)
-    return tuple(found.values())
-
-
-def _key(result: Spoken | Failure) -> str:
-    return result.utterance.key if isinstance(result, Spoken) else result.key
-
-
-def _only_warnings(book: NightBook) -> list[str]:
-    return [text for _, text, level, _ in book.notes.take() if level == "warning"]
-
-
-def _made(book: NightBook) -> str:
-    line = book.line
-    return f"{book.source.name}: {duration(line.audio_s)}, {Path(line.output).name}."
-
-
-def _error_of(future: Future[None]) -> PocketBatchError | None:
-    """What became of a book that was to be finished."""
-    if future.cancelled():
-        return StoppedError("Stopped before its file was written.")
-    error = future.exception()
-    if error is None or isinstance(error, PocketBatchError):
-        return error
-    return BookBug(error)

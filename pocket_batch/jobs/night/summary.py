@@ -1,6 +1,7 @@
 """What became of each input of a run: `summary.json` for machines, `summary.txt` for people."""
 
 import json
+import shlex
 import socket
 import time
 from collections import Counter
@@ -14,20 +15,22 @@ from pocket_batch.manifest import write_atomic
 LineStatus = Literal["waiting", "done", "already_done", "partial", "failed", "stopped"]
 SUMMARY = "summary.json"
 SUMMARY_TEXT = "summary.txt"
-_WORDS: dict[LineStatus, str] = {
+_WORDS: dict[LineStatus | Literal["not_good"], str] = {
     "waiting": "not started",
     "done": "done",
     "already_done": "was done",
     "partial": "NOT WHOLE",
+    "not_good": "NOT GOOD",
     "failed": "FAILED",
     "stopped": "goes on",
 }
 
 
-_COUNTED: dict[LineStatus, str] = {
+_COUNTED: dict[LineStatus | Literal["not_good"], str] = {
     "done": "done",
     "already_done": "done before",
     "partial": "not whole",
+    "not_good": "not good",
     "failed": "failed",
     "stopped": "to go on",
     "waiting": "not started",
@@ -38,7 +41,10 @@ _COUNTED: dict[LineStatus, str] = {
 class Line:
     """One input. `problem` says what is wrong; `exit_code` is what it would be alone.
 
-    `audio_s` is the length of the result, 0 while there is none.
+    `audio_s` is the length of the result, 0 while there is none; `work` is its work folder, and
+    `extras` are the files beside it. `quality` is ok, warning or critical; `wer` is the share of
+    words that were heard wrong, `similarity` that of the voice to itself, None where nobody
+    listened or compared. `is_badly_spoken` is set when a result is partial, but lacks nothing.
     """
 
     job: str
@@ -55,6 +61,12 @@ class Line:
     num_suspects: int = 0
     num_bytes: int = 0
     elapsed_s: float = 0.0
+    work: str = ""
+    extras: list[str] = field(default_factory=list)
+    quality: str = ""
+    wer: float | None = None
+    similarity: float | None = None
+    is_badly_spoken: bool = False
 
 
 @dataclass(slots=True)
@@ -91,7 +103,8 @@ class Summary:
         """The run in a sentence."""
         if not self.lines:
             return "Nothing to do: no input was found."
-        words = [f"{n} {word}" for status, word in _COUNTED.items() if (n := self.counts[status])]
+        counts = Counter(map(_kind, self.lines))
+        words = [f"{n} {word}" for kind, word in _COUNTED.items() if (n := counts[kind])]
         text = f"{plural(len(self.lines), 'input')}: {', '.join(words)}."
         if not self.speech_s:
             return text
@@ -133,9 +146,22 @@ class Summary:
         rows = [f"{', '.join(self.jobs)}, {began}", ""]
         width = max((len(Path(line.input).name) for line in self.lines), default=0)
         rows += [_row(line, min(width, 48)) for line in self.lines]
-        rows += ["", self.headline(), *([self.stop] if self.stop else [])]
+        rows += ["", self.headline(), *([self.stop] if self.stop else []), *self._to_hear()]
         rows += ["", *(f"Warning: {text}" for text in self.warnings)] if self.warnings else []
         return "\n".join(rows) + "\n"
+
+    def _to_hear(self) -> list[str]:
+        """How to hear what may be wrong: of the book that has the most of it."""
+        found = [line for line in self.lines if line.num_suspects and line.work]
+        if not found:
+            return []
+        work = shlex.quote(max(found, key=lambda line: line.num_suspects).work)
+        return [f"To hear what there is to look at: pocket-batch listen {work}"]
+
+
+def _kind(line: Line) -> LineStatus | Literal["not_good"]:
+    """Its status; what is whole and sounds wrong is told apart."""
+    return "not_good" if line.status == "partial" and line.is_badly_spoken else line.status
 
 
 def _row(line: Line, width: int) -> str:
@@ -146,7 +172,9 @@ def _row(line: Line, width: int) -> str:
         parts.append(f"{100 * line.num_spoken // line.num_segments} % spoken")
     parts += [plural(line.num_failures, "failure") if line.num_failures else ""]
     parts += [f"{plural(line.num_suspects, 'segment')} to look at" if line.num_suspects else ""]
+    is_told = not line.wer or line.is_badly_spoken  # that is its problem, below
+    parts += ["" if is_told else f"{100 * (line.wer or 0):.1f} % heard wrong"]
     parts += [line.output if line.status in ("done", "already_done", "partial") else ""]
     parts += [line.problem if line.status in ("failed", "partial") else ""]
-    row = f"{_WORDS[line.status]:<12}{name:<{width}}  {' · '.join(filter(None, parts))}"
+    row = f"{_WORDS[_kind(line)]:<12}{name:<{width}}  {' · '.join(filter(None, parts))}"
     return " ".join(row.splitlines()).rstrip()  # names may hold the end of a line

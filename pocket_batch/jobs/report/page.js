@@ -15,7 +15,8 @@
   const show = () => {
     if (theme === "auto") root.removeAttribute("data-theme"); else root.dataset.theme = theme;
     by("theme").textContent = names[theme];
-    by("theme").setAttribute("aria-label", "Colours: " + (theme === "auto" ? "as the system" : theme));
+    // the name begins with what is seen, for those who speak to their browser
+    by("theme").setAttribute("aria-label", names[theme] + (theme === "auto" ? ": colours as the system has them" : " colours"));
   };
   by("theme").addEventListener("click", () => {
     theme = themes[(themes.indexOf(theme) + 1) % themes.length];
@@ -59,6 +60,9 @@
     });
   };
   all(".player:not(.mute)").forEach(ready);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && playing) stop(playing);
+  });
 
   // filters and order of the suspects
   const filters = by("filters");

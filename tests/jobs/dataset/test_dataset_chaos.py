@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("slow_voice_by_name")]
 SHORT = os.environ.get("POCKET_BATCH_SLOW") == "short"
 ROUNDS = 1 if SHORT else 20
 NUM_TEXTS = 400
@@ -24,17 +24,6 @@ def corpus_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts[7] = "noeos: a sentence that never ends."
     path.write_text("\n".join(texts), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module", autouse=True)
-def slow_voice(tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("config")
-    (folder / "pocket-batch" / "voices").mkdir(parents=True)
-    (folder / "pocket-batch" / "voices" / "slow.yaml").write_text(
-        "{name: slow, engine: fake, language: en, licence: CC0-1.0, description: slow,"
-        " source: test, parameters: {sleep_s_per_audio_s: '0.01'}}"
-    )
-    os.environ["XDG_CONFIG_HOME"] = str(folder)
 
 
 def start(corpus_file: Path, output: Path) -> "subprocess.Popen[bytes]":

@@ -13,6 +13,7 @@ from pocket_batch.executors.local import LocalExecutor
 from pocket_batch.jobs.night.book import BookBug, NightBook
 from pocket_batch.jobs.night.job import open_job
 from pocket_batch.jobs.night.summary import Line
+from pocket_batch.jobs.night.taking import Taken
 from pocket_batch.lock import Lock
 
 
@@ -28,8 +29,8 @@ def make(source: Path, **settings: Any) -> NightBook:
     return NightBook(open_job(path, {}), source, Line("job", str(source)))
 
 
-def opened(book: NightBook, taken: dict[Path, NightBook] | None = None, **values: Any) -> bool:
-    taken = {} if taken is None else taken
+def opened(book: NightBook, taken: Taken | None = None, **values: Any) -> bool:
+    taken = Taken() if taken is None else taken
     return book.open(taken, Limits(), lambda: False, ("pocket-batch",), **values)
 
 
@@ -128,7 +129,7 @@ def test_damaged_audio_is_spoken_again_once(book: NightBook) -> None:
 
 
 def test_outputs_of_one_run_are_taken_once(book: NightBook) -> None:
-    taken: dict[Path, NightBook] = {}
+    taken = Taken()
     opened(book, taken)
     other = make(book.source.with_name("story.md"))
     other.source.write_text("Another text.")

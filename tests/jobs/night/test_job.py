@@ -226,3 +226,31 @@ def test_whatever_a_file_says_it_is_read_or_refused(
     with suppress(UsageError):
         job = opened(folder, text)
         assert job.settings.inputs or job.settings.inbox
+
+
+def test_a_wrong_setting_is_told_with_the_file_that_has_it(tmp_path: Path) -> None:
+    wrong = {"check": {"liten": "all"}}
+    with pytest.raises(UsageError, match=r"job\.yaml: `check\.liten` is not a setting"):
+        opened(tmp_path, LEAST | {"set": wrong})
+    with pytest.raises(UsageError, match=r"^settings: `check\.liten`"):
+        opened(tmp_path, LEAST, **{"check.liten": "all"})
+    (tmp_path / "mine.yaml").write_text("pipeline: audiobook\nchek: {}\n")
+    with pytest.raises(UsageError, match=r"mine\.yaml: `chek` is not a setting"):
+        opened(tmp_path, LEAST | {"pipeline": "mine.yaml", "set": wrong})
+
+
+def test_models_that_listen_are_found_beside_the_job_file(tmp_path: Path) -> None:
+    (tmp_path / "models" / "small").mkdir(parents=True)
+    job = opened(tmp_path, LEAST | {"set": {"check": {"asr_model": "models/small"}}})
+    assert isinstance(job.pipeline, AudiobookPipeline)
+    assert job.pipeline.check.asr_model == str(tmp_path / "models" / "small")
+    job = opened(tmp_path, LEAST | {"set": {"check.asr_model": "small"}})
+    assert isinstance(job.pipeline, AudiobookPipeline)
+    assert job.pipeline.check.asr_model == "small"
+
+
+def test_the_name_of_a_file_is_refused_where_a_folder_is_made(tmp_path: Path) -> None:
+    given = LEAST | {"output": "out/{stem}.mp3", "set": {"write.split_chapters": True}}
+    with pytest.raises(UsageError, match=r"Leave \.mp3 away, and give `write\.format: mp3`"):
+        opened(tmp_path, given)
+    opened(tmp_path, given | {"output": "out/{stem}"})
