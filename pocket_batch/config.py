@@ -216,6 +216,8 @@ def _sentence(error: "ErrorDetails", kind: type, origin: str) -> str:
     if error["type"] == "missing":
         return f"{origin}: `{dotted}` is missing."
     found = f"{error.get('input')!r:.60}"
+    if error["type"] == "tuple_type":
+        return f"{origin}: `{dotted}` is {found}, and should be a list, such as [{found}]."
     is_truth = isinstance(error.get("input"), bool)
     hint = " In YAML, `no`, `off` and `yes` are truth values: quote them." * is_truth
     return f"{origin}: `{dotted}` is {found}. {error['msg']}.{hint}"

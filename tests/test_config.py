@@ -155,3 +155,8 @@ def test_a_wrong_cast_is_refused_in_a_sentence_that_helps(
     (tmp_path / "cast.yaml").write_text(text)
     with pytest.raises(UsageError, match=message):
         load_casting(tmp_path / "cast.yaml")
+
+
+def test_one_thing_where_a_list_belongs_is_told_as_a_list() -> None:
+    with pytest.raises(UsageError, match=r"subtitles` is 'srt', and should be a list, such as"):
+        load_pipeline(None, {"write.subtitles": "srt"})

