@@ -94,9 +94,25 @@ class HibariEngine(ThreadedEngine):
 def _speak(model: "Hibari", request: Request) -> Output:
     """Speak one text in the calling thread; empty audio when nothing in it has a sound."""
     started = time.perf_counter()
-    text = with_letters_of_hibari(request.text, _is_british(model))
+    text = with_letters_of_hibari(without_zeroth(request.text), _is_british(model))
     audio = np.asarray(model(text, seed=request.seed), np.float32)  # (S,)
     return Output(request.key, audio, "eos", time.perf_counter() - started)
+
+
+def without_zeroth(text: str) -> str:
+    """A text in which no name after a title is taken for a Roman numeral.
+
+    hibari 0.2.1 reads `King Charles` as "King the zeroth Charles", as any word after a title or a
+    name of kings that begins with one of I V X L C. A word joiner, which has no sound, parts them.
+
+    >>> without_zeroth("King Charles, Henry VIII") == f"King {chr(0x2060)}Charles, Henry VIII"
+    True
+    """
+    from hibari.g2p.normalize import RE_ROMAN_C, RE_ROMAN_O
+
+    for numeral in (RE_ROMAN_C, RE_ROMAN_O):
+        text = numeral.sub(lambda found: found[0] if found[2] else found[0] + "\u2060", text)
+    return text
 
 
 def _is_british(model: "Hibari") -> bool:

@@ -16,6 +16,7 @@ SWAPPED = 0.9
 JOINED = 0.05  # so that words are rather equal one by one
 MOVES = ((1, 1), (1, 0), (0, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))  # words said, heard
 WRITTEN = ("point", "minus")  # what numbers are written with: `3.16`, `5-6`
+SHORTENED = frozenset("s m t d re ve ll all em clock".split())  # after an apostrophe
 MAX_PHRASE = 6  # words that may be said twice in a row
 
 
@@ -98,7 +99,12 @@ def _goes_on(before: str, text: str) -> bool:
     """Whether a piece goes on with the word before it; `-20` may be a number of its own."""
     if len(text) < 2 or not text[1].isalnum():
         return text == "%"
-    return text[0] in ",.'’:/" or (text[0] == "-" and (text[1].isalpha() or before[-1:].isdigit()))
+    rest = text[1:].casefold()
+    if text[0] in "'’":
+        return rest.rstrip(".,;:?!") in SHORTENED
+    if text[0] == "-":
+        return rest[0].isalpha() or before[-1:].isdigit()
+    return text[0] in ".:/" or (text[0] == "," and rest[0].isdigit())
 
 
 def _steps(said: Sequence[Word], heard: Sequence[Word], code: str) -> list[Step]:
@@ -242,10 +248,10 @@ def _is_truncated(steps: Sequence[Step], code: str) -> bool:
     if not said:
         return False
     last = said[-1]
-    ours, theirs = ([word.text for word in words] for words in (last.said, last.heard))
-    return last.kind == "missing" or (
-        last.kind == "unlike" and bool(theirs) and compare(ours, theirs, code).is_shorter
-    )
+    if last.kind != "unlike":
+        return last.kind == "missing"
+    match = compare([w.text for w in last.said], [w.text for w in last.heard], code)
+    return match.is_shorter and not match.has_end
 
 
 def _word_times(

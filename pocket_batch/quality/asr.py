@@ -16,6 +16,7 @@ from pocket_batch.quality.word_edges import without_silence
 ASR_RATE_HZ = 16_000  # of Whisper
 FRAMES_PER_S = 100  # of its spectrum
 QUICK_MARGIN_S = 2.0  # of silence that it gets after the speech; with less it begins to invent
+MAX_WORD_S = 2.0  # a longer word is one after which the model has stopped listening too early
 INSTALL = "pip install 'pocket-batch[asr]'"
 
 
@@ -72,15 +73,23 @@ class Transcriber:
                 for. Most of its time goes there; it hears as well, but otherwise now and then.
         """
         self._model.asked.is_quick = quick
+        heard = self._timed(pcm, rate_hz, language)
+        if any(word.end_s - word.begin_s > MAX_WORD_S for word in heard):
+            again = self._timed(pcm, rate_hz, language, without_timestamps=True)
+            heard = max(heard, again, key=lambda words: sum(_has_letters(w.text) for w in words))
+        return without_silence(heard, pcm, rate_hz)
+
+    def _timed(
+        self, pcm: NDArray[np.int16], rate_hz: int, language: str, **options: bool
+    ) -> list[HeardWord]:
         segments, _ = self._model.transcribe(
-            _samples(pcm, rate_hz), **self._options(language), word_timestamps=True
+            _samples(pcm, rate_hz), **self._options(language), word_timestamps=True, **options
         )
-        heard = [
+        return [
             HeardWord(word.word.strip(), float(word.start), float(word.end))
             for segment in segments
             for word in segment.words
         ]
-        return without_silence(heard, pcm, rate_hz)
 
     def _options(self, language: str) -> dict[str, Any]:
         return {
@@ -89,6 +98,10 @@ class Transcriber:
             "temperature": 0.0,  # no second try with chance in it: the same words every time
             "condition_on_previous_text": False,
         }
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def _model(source: str, num_threads: int, num_at_once: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pocket_batch.data import EngineSpec, Request, Voice
-from pocket_batch.engine.hibari import HibariEngine
+from pocket_batch.engine.hibari import HibariEngine, without_zeroth
 from pocket_batch.errors import ModelUnavailableError
 
 HEART = Voice("heart", "hibari", "en-US", "Apache-2.0", parameters={"hibari_voice": "heart"})
@@ -32,6 +32,19 @@ def test_a_text_without_any_sound_gives_empty_audio(engine: HibariEngine, text: 
     (output,) = engine.generate([Request("key", "segment", text, HEART, 1)])
     assert output.audio.shape == (0,)
     assert output.finish_reason == "eos"
+
+
+@pytest.mark.parametrize(
+    "text", ["Sir William Lucas", "Queen Victoria Street", "King Charles", "Chapter Lovely"]
+)
+def test_a_name_after_a_title_is_no_numeral(text: str) -> None:
+    g2p = pytest.importorskip("hibari.g2p").G2P()
+    assert len(g2p(without_zeroth(text)).split()) == len(text.split())  # nor `the zeroth` beside
+
+
+def test_a_numeral_after_a_title_is_still_read() -> None:
+    for text in ("Henry VIII married.", "Louis XVI and Chapter IV", "plain"):
+        assert without_zeroth(text) == text
 
 
 def test_nothing_of_a_text_at_the_limit_is_lost(engine: HibariEngine) -> None:

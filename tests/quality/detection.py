@@ -23,6 +23,7 @@ from pocket_batch.quality.checks import find_problems, measure
 from pocket_batch.quality.learned import learned_problems
 from pocket_batch.rows import Scores
 from pocket_batch.settings import CheckSettings
+from pocket_batch.stages.listen import Listener
 
 SENTENCES = Path(__file__).with_name("sentences.txt")
 SETTINGS = CheckSettings()
@@ -44,9 +45,9 @@ class Found:
 class Detector:
     """Judges clips of one voice as a run does that said `clean` as well."""
 
-    def __init__(self, clean: Sequence[Clip], listener: Transcriber | None = None) -> None:
+    def __init__(self, clean: Sequence[Clip]) -> None:
         self._clean = {f"clean {i}": (c.text, measured(c)) for i, c in enumerate(clean)}
-        self._listener = listener
+        self._ears = Listener("auto", 1.0, "en")
 
     def cheap(self, clip: Clip) -> set[str]:
         """What is found without ears: by itself, and beside the clean clips."""
@@ -57,12 +58,8 @@ class Detector:
 
     def heard(self, clip: Clip) -> set[str]:
         """What is found by what is heard."""
-        assert self._listener is not None
-        words = self._listener.words(clip.pcm, clip.rate_hz, "en")
-        found = align(clip.text, words, "en")
-        text = " ".join(word.text for word in words)
-        scores = replace(measured(clip), wer=found.wer, cer=found.cer, heard=text)
-        return {*find_problems(scores, "eos", clip.text, SETTINGS, "en", found)}
+        scores, _ = self._ears.listen(clip.pcm, clip.rate_hz, clip.text, measured(clip))
+        return {*find_problems(scores, "eos", clip.text, SETTINGS, "en")}
 
 
 def measured(clip: Clip) -> Scores:
@@ -93,7 +90,7 @@ def run(
     """Speak the texts, then judge them clean, and `num_each` of them with a fault of each kind."""
     clean = speak(texts, voice)
     planter = Planter(voice, listener)
-    detector = Detector(clean, listener)
+    detector = Detector(clean)
     yield detect(CLEAN, clean[: 2 * num_each], detector, listener is not None)
     for number, kind in enumerate(KINDS):
         if kind not in kinds or (listener is None and kind in NEED_EARS):

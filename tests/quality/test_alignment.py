@@ -35,11 +35,98 @@ def aligned(said: str, got: str, language: str = "en-US") -> Alignment:
         ("Mister Bingley and Katherine met Lidia.", "Mr. Bingly and Catherine met Lydia."),
         ("The twenty-third of May.", "The 23rd of May."),
         ("Glue — quickly — the sheet.", "Glue quickly the sheet"),
+        ("He paid one thousand, two hundred.", "He paid 1 ,200."),
+        ("John three sixteen and Genesis one.", "John 3 .16 and Genesis 1."),
+        ("In the mid-eighties, nine forty-five AM.", "in the mid -80s, 9 .45 am"),
+        ("They said it's fine, 'twas fine.", "they said it 's fine, 'twas fine"),
+        ("The schoolroom of a bookshop.", "the school -room of a book -shop"),
     ],
 )
 def test_the_same_words_however_they_are_written_are_no_edit(said: str, got: str) -> None:
     found = aligned(said, got)
     assert (found.num_edits, found.wer) == (0, 0.0), found
+
+
+@pytest.mark.parametrize(
+    ("said", "got"),
+    [
+        ('So she called, "Mouse dear!', "So she called, mousdir."),
+        ("Edwin and Morcar, the earls of Mercia.", "Edwin and more car, the Earl's of Mercia"),
+        ("And even Stigand found it.", "And even Stig End found it."),
+        ("All the party were placed along the course.", "all the party replaced along the course"),
+        (
+            "Miles down (for, you see, Alice had learnt it).",
+            "miles down. For UC, Alice had learned it",
+        ),
+        ("Besides, she's she, and I'm I, and so on.", "besides, she's she and I my and so on"),
+    ],
+)
+def test_what_sounds_the_same_is_no_edit(said: str, got: str) -> None:
+    found = aligned(said, got)
+    assert (found.num_edits, found.unlike) == (0, ()), found
+
+
+@pytest.mark.parametrize(
+    ("said", "got", "num_edits"),
+    [
+        ("A barrowful of what?", "A bear of full of what?", 3),
+        ("With the name W. Rabbit upon it.", "with the name of a rabbit upon it", 2),
+        ("Trial: for really this morning.", "Try it for really this morning.", 2),
+        ("So she said, où est ma chatte?", "So she said, we stay my shot.", 4),
+        ("A mouse, O mouse, she said.", "a mouse, a mouse, she said", 1),
+    ],
+)
+def test_other_words_in_the_place_of_a_stretch_are_neither_missing_nor_inserted(
+    said: str, got: str, num_edits: int
+) -> None:
+    found = aligned(said, got)
+    assert found.unlike
+    assert not found.missing + found.inserted + found.repeated + found.swapped
+    assert 1 <= found.num_edits <= num_edits
+
+
+@pytest.mark.parametrize(
+    ("said", "got", "missing"),
+    [
+        ("No sentiment of shame gave a damp to her.", "no sentiment of shave a damp to her", 1),
+        (
+            "They were not welcomed home very cordially by her.",
+            "they were not welcomed home barely by her",
+            1,
+        ),
+        ("Her daughters were eagerly called to her.", "her daughters really called to her", 1),
+        (
+            "The moment of her release from him was ecstasy.",
+            "the moment of her release and was ecstasy",
+            1,
+        ),
+    ],
+)
+def test_a_word_is_missing_where_less_is_heard_whatever_became_of_its_neighbour(
+    said: str, got: str, missing: int
+) -> None:
+    assert len(aligned(said, got).missing) == missing
+
+
+@pytest.mark.parametrize(
+    ("said", "got"),
+    [
+        ("If, if I'd only been there.", "if I'd only been there"),
+        ("I d-don't know what you mean.", "I don't know what you mean"),
+        ("She was very, very tired.", "she was very tired"),
+    ],
+)
+def test_a_stutter_that_a_listener_smooths_counts_and_is_not_missing(said: str, got: str) -> None:
+    found = aligned(said, got)
+    assert (found.num_edits, found.missing) == (1, ())
+
+
+def test_numbers_that_sound_alike_are_other_numbers() -> None:
+    assert aligned("He was fifteen then.", "he was fifty then").unlike == (("fifteen", "fifty"),)
+
+
+def test_a_word_that_is_only_spelt_like_another_is_another() -> None:
+    assert aligned("The Dormouse said so.", "the mouse said so").unlike == (("dormouse", "mouse"),)
 
 
 def test_a_word_that_was_not_heard_is_named() -> None:
@@ -75,6 +162,26 @@ def test_a_text_that_repeats_itself_is_not_repeated() -> None:
 def test_words_in_another_order_are_named() -> None:
     found = aligned(SAID, "the canoe birch slid on the smooth planks")
     assert (found.swapped, found.num_edits) == (("birch", "canoe"), 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "got", "swapped"),
+    [
+        ("Her heart did whisper that.", "her did tart whisper that", {"heart", "did"}),
+        (
+            "It was then disclosed in the paper.",
+            "it was then in disclose the paper",
+            {"disclosed", "in"},
+        ),
+    ],
+)
+def test_swapped_words_may_be_spelt_as_they_sound(said: str, got: str, swapped: set[str]) -> None:
+    assert set(aligned(said, got).swapped) == swapped
+
+
+def test_words_that_only_look_swapped_are_the_same_by_their_sound() -> None:
+    found = aligned("But at last it unfolded its arms.", "but it lasted unfolded its arms")
+    assert found.swapped == ()
 
 
 def test_what_is_not_in_the_text_is_named() -> None:

@@ -1,5 +1,7 @@
 """What a listener hears of real speech."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,26 @@ def test_speech_longer_than_the_window_is_heard_to_its_end() -> None:
     assert len(pcm) > 30 * 24_000
     heard = Transcriber("auto", 2).transcribe(pcm, 24_000, "en", quick=True)
     assert word_errors(text, heard, "en").wer < 0.05
+
+
+class StopsEarly:
+    """A model that stops listening after two words, unless it writes no times into its text."""
+
+    asked = SimpleNamespace(is_quick=False)
+
+    def transcribe(self, samples: object, **options: object) -> tuple[list[SimpleNamespace], None]:
+        words = [("Glue", 0.0, 0.3), ("the", 0.3, 2.8)]
+        if options.get("without_timestamps"):
+            words = [("Glue", 0.0, 0.3), ("the", 0.3, 0.5), ("sheet", 0.5, 2.4)]
+        named = [SimpleNamespace(word=word, start=begin, end=end) for word, begin, end in words]
+        return [SimpleNamespace(words=named)], None
+
+
+def test_a_model_that_stops_too_early_is_asked_again() -> None:
+    listener = object.__new__(Transcriber)
+    listener._model, listener._is_english = StopsEarly(), True
+    words = listener.words(np.ones(3 * 16_000, np.int16), 16_000, "en")
+    assert [word.text for word in words] == ["Glue", "the", "sheet"]
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path: object) -> None:
