@@ -83,7 +83,8 @@ class Lock:
         try:
             self._take()
         except BaseException:
-            self._file.close()
+            with suppress(OSError):  # on a full disk it fails once more, and would hide why
+                self._file.close()
             raise
         _PULSE.add(self)
 

@@ -1,5 +1,7 @@
 """One process at a time holds a folder, on one machine and on several."""
 
+import errno
+import io
 import json
 import os
 import socket
@@ -150,3 +152,25 @@ def test_a_lock_that_was_refused_leaves_no_file_open(path: Path) -> None:
         with pytest.raises(LockedError):
             Lock(path).take()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_full_disk_is_said_even_where_closing_the_file_fails_as_well(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.TextIOWrapper):
+        waiting = False
+
+        def write(self, text: str) -> int:
+            self.waiting = True
+            return len(text)
+
+        def flush(self) -> None:
+            if self.waiting:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    def opened(self: Path, mode: str, encoding: str) -> Full:
+        return Full(io.FileIO(self, "a+"), encoding=encoding)
+
+    monkeypatch.setattr(Path, "open", opened)
+    with pytest.raises(OutputError, match="no space is left"):
+        Lock(path).take()

@@ -5,8 +5,10 @@ examples:
   pocket-batch listen book.work --open       and opens it
   pocket-batch listen book.work --port 8080
 
-It listens on this machine alone. Whoever has the address can listen and speak lines again, so it
-holds a secret; every start makes another one. Over SSH: ssh -L 8080:127.0.0.1:8080 HOST.
+Under "All lines" each line of the book can be heard, given another text, spoken again, and brought
+back to what the book has. It listens on this machine alone. Whoever has the address can listen and
+speak lines again, so it holds a secret; every start makes another one. Over SSH:
+ssh -L 8080:127.0.0.1:8080 HOST.
 """
 
 import argparse

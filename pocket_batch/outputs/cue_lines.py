@@ -8,6 +8,7 @@ from dataclasses import dataclass
 MAX_COLUMNS = 42  # Source: Netflix, Timed Text Style Guide; wide characters count twice
 
 _WIDE = frozenset("WF")
+_NO_COLUMN = frozenset({"Mn", "Me", "Cf"})  # marks; soft hyphens, marks of direction, joiners
 # Scripts that break between any two characters
 _ANYWHERE = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _OPENING = r"「『（〈《【〔［｛“‘"
@@ -48,12 +49,12 @@ def _cut(word: str) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Columns of a text: none for marks above a letter, two for wide characters."""
+    """Columns of a text: none for marks above a letter and what is not seen, two for wide ones."""
     if text.isascii():
         return len(text)
     columns = 0
     for character in text:
-        if not unicodedata.combining(character):
+        if unicodedata.category(character) not in _NO_COLUMN:
             columns += 2 if unicodedata.east_asian_width(character) in _WIDE else 1
     return columns
 

@@ -18,13 +18,18 @@ SMIL = "http://www.w3.org/ns/SMIL"
 class Said:
     """An utterance: its chapter, its text, and when it is heard, samples from the chapter's begin.
 
-    `end` is that of its speech, the pause after it left out.
+    `end` is that of its speech, the pause after it left out; `begin` where nothing came of it.
     """
 
     chapter: int
     text: str
     begin: int
     end: int
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether there is speech of it."""
+        return self.end > self.begin
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class ChapterAudio:
 
 @dataclass(frozen=True, slots=True)
 class ReadAlong:
-    """What was written; `num_placed` of `num_utterances` have a place in the text."""
+    """What was written; `num_placed` of `num_utterances` with speech have a place in the text."""
 
     path: Path
     duration_s: float
@@ -78,7 +78,7 @@ def write_readalong(
     edition = _edition(source, book)
     try:
         pieces = written_pieces(edition.chapters, said)
-        roots, wrapped = mark_documents(pieces, edition.take)
+        roots, wrapped = mark_documents(pieces, said, edition.take)
         lengths = {chapter.number: chapter.num_samples for chapter in audio}
         clips = make_clips(wrapped, said, lengths, sampling_rate_hz)
         if not clips:
@@ -101,7 +101,8 @@ def write_readalong(
         edition.close()
     placed = {span.stretch for spans in wrapped.values() for span in spans}
     total_ms = sum(clip.end_ms - clip.begin_ms for clip in clips)
-    return ReadAlong(target, total_ms / 1000, len(roots), len(said), len(placed))
+    num_heard = sum(line.is_heard for line in said)
+    return ReadAlong(target, total_ms / 1000, len(roots), num_heard, len(placed))
 
 
 def _edition(source: Path, book: Book) -> Edition:

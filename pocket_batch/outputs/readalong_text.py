@@ -71,12 +71,17 @@ def written_texts(pieces: Iterable[Piece], said: Sequence[Said]) -> list[str]:
 
 
 def mark_documents(
-    pieces: Iterable[Piece], take: Callable[[str], Element | None], prefix: str = "ra"
+    pieces: Iterable[Piece],
+    said: Sequence[Said],
+    take: Callable[[str], Element | None],
+    prefix: str = "ra",
 ) -> tuple[dict[str, Element], dict[str, list[Wrapped]]]:
-    """Wrap what is spoken of each document.
+    """Wrap what is heard of each document.
 
     Args:
         pieces: of all documents.
+        said: all utterances; what one of no length was to say is found, so that nothing else is
+            taken for it, and is not wrapped.
         take: gives the tree of a document, which is changed; None for one that has no place for
             spans.
         prefix: of the ids.
@@ -93,15 +98,18 @@ def mark_documents(
         root = take(document)
         if root is None:
             continue
-        spans = _mark(root, sorted(found, key=lambda piece: piece.line), prefix)
+        spans = _mark(root, sorted(found, key=lambda piece: piece.line), said, prefix)
         if spans:
             roots[document], wrapped[document] = root, spans
     return roots, wrapped
 
 
-def _mark(root: Element, pieces: Sequence[Piece], prefix: str) -> list[Wrapped]:
+def _mark(
+    root: Element, pieces: Sequence[Piece], said: Sequence[Said], prefix: str
+) -> list[Wrapped]:
     document = DocumentText.of(root)
     words = words_of(document.text)
     owner = owners(document.text, words, [piece.text for piece in pieces], MAX_EXTRA_WORDS)
     utterances = [pieces[i].utterance if i >= 0 else -1 for i in owner]
-    return document.wrap(ranges(document.text, words, utterances), prefix)
+    silent = frozenset(i for i in utterances if i >= 0 and not said[i].is_heard)
+    return document.wrap(ranges(document.text, words, utterances), prefix, silent)

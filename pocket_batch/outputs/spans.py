@@ -1,6 +1,6 @@
 """Wraps stretches of a document's text in `span` elements, and leaves all else as it is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,7 +89,12 @@ class DocumentText:
             for child in reversed(node):
                 waiting += [("tail", child), ("begin", child)]
 
-    def wrap(self, stretches: Sequence[tuple[int, Range]], prefix: str) -> list[Wrapped]:
+    def wrap(
+        self,
+        stretches: Sequence[tuple[int, Range]],
+        prefix: str,
+        silent: Collection[int] = frozenset(),
+    ) -> list[Wrapped]:
         """Put spans around stretches of the text, and change the tree.
 
         A stretch that crosses elements gets several spans.
@@ -97,11 +102,12 @@ class DocumentText:
         Args:
             stretches: their numbers and places, in order; they do not overlap.
             prefix: of the ids.
+            silent: stretches that get no spans; those of others never reach into them.
         """
         numbers = [BARRIER] * len(self.text)
         for number, (begin, end) in stretches:
             numbers[begin:end] = [number] * (end - begin)
-        wrapper = _Wrapper(self, numbers, _free_prefix(self.root, prefix))
+        wrapper = _Wrapper(self, numbers, _free_prefix(self.root, prefix), silent)
         body = next((e for e in self.root.iter() if local_name(e) == "body"), self.root)
         wrapper.run(body)
         return wrapper.made
@@ -118,10 +124,13 @@ class DocumentText:
 class _Wrapper:
     """Goes through a tree once; `made` collects the spans in the order of the text."""
 
-    def __init__(self, document: DocumentText, numbers: list[int], prefix: str) -> None:
+    def __init__(
+        self, document: DocumentText, numbers: list[int], prefix: str, silent: Collection[int]
+    ) -> None:
         self._document = document
         self._numbers = numbers
         self._prefix = prefix
+        self._unmarked = {BARRIER, *silent}
         self.made: list[Wrapped] = []
 
     def run(self, body: Element) -> None:
@@ -184,7 +193,7 @@ class _Wrapper:
         return owners.pop() if owners else FREE
 
     def _rebuild(self, element: Element, groups: list[tuple[int, list[_Atom]]]) -> None:
-        if all(number == BARRIER for number, _ in groups):
+        if all(number in self._unmarked for number, _ in groups):
             return
         for child in list(element):
             child.tail = None
@@ -192,13 +201,13 @@ class _Wrapper:
         element.text = None
         for number, atoms in groups:
             target = element
-            if number != BARRIER:
+            if number not in self._unmarked:
                 target = element.makeelement(_span_tag(element))
                 target.set("id", f"{self._prefix}{len(self.made) + 1}")
                 element.append(target)
             for atom in atoms:
                 _put(target, atom)
-            if number != BARRIER:
+            if number not in self._unmarked:
                 letters = "".join(target.itertext())
                 num = sum(not c.isspace() for c in letters)
                 self.made.append(Wrapped(target.get("id"), number, num))

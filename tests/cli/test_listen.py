@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -151,10 +152,13 @@ def test_sound_is_given_whole_and_in_parts(server: ReportServer) -> None:
         ("bytes=0-0", (0, 1)),
         ("bytes=90-200", (90, 100)),
         ("bytes=-200", (0, 100)),
-        ("bytes=100-", None),
+        ("bytes=100-", (100, 100)),
+        ("bytes=200-300", (100, 100)),
+        ("bytes=-0", (100, 100)),
+        ("", None),
         ("bytes=9-3", None),
         ("bytes=-", None),
-        ("bytes=-0", None),
+        ("bytes=\u0663-", None),
         ("bytes=0-1,5-6", None),
         ("lines=0-1", None),
     ],
@@ -199,6 +203,48 @@ def test_a_redo_of_the_page_is_heard_in_the_page(server: ReportServer) -> None:
     lines = json.loads(ask(server, "lines/1.json")[2])
     assert lines[1]["text"] == "--fresh is what he said."
     assert ask(server, f"audio/{lines[1]['key']}.flac")[0] == 200
+
+
+def test_what_was_changed_from_the_page_can_be_undone_there(server: ReportServer) -> None:
+    lines = json.loads(ask(server, "lines/1.json")[2])
+    assert [line["is_changed"] for line in lines] == [False, True, False]
+    body = json.dumps({"segment": "001-0002", "undo": True})
+    assert ask(server, "redo", "POST", body, X_Token=server.token)[0] == 202
+    assert waited(server)["ok"]
+    lines = json.loads(ask(server, "lines/1.json")[2])
+    assert not any(line["is_changed"] for line in lines)
+    assert lines[1]["text"] == "She went out all the same."
+    body = json.dumps({"segment": "001-0002", "undo": "yes"})
+    assert ask(server, "redo", "POST", body, X_Token=server.token)[0] == 400
+
+
+def test_a_text_that_no_process_can_be_given_is_said_of_its_line(server: ReportServer) -> None:
+    body = json.dumps({"segment": "002-0002", "text": "nul \0 inside"})
+    status, _, answer = ask(server, "redo", "POST", body, X_Token=server.token)
+    state = json.loads(answer)
+    assert (status, state["ok"], state["is_busy"], state["segment"]) == (
+        409,
+        False,
+        False,
+        "002-0002",
+    )
+    assert "cannot be started" in state["text"]
+
+
+def test_a_folder_that_went_away_is_said_so(
+    server: ReportServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "gone.work"
+    shutil.copytree(server.work.path, folder)
+    with ReportServer(WorkFolder(folder)) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        shutil.rmtree(folder)
+        for path in ("", "lines/1.json"):
+            status, _, answer = ask(other, path)
+            assert status == 500
+            assert b"gone.work is no work folder" in answer
+        other.shutdown()
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_redo_that_is_refused_says_why(server: ReportServer) -> None:

@@ -4,7 +4,8 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -117,9 +118,13 @@ def said(spoken: dict[int, list[str]]) -> tuple[list[Said], dict[int, int]]:
 @pytest.fixture
 def make(tmp_path: Path, silence: Path) -> Make:
     def run(
-        source: Path, spoken: dict[int, list[str]] = SPOKEN, book: Book | None = None
+        source: Path,
+        spoken: dict[int, list[str]] = SPOKEN,
+        book: Book | None = None,
+        silent: Sequence[str] = (),
     ) -> ReadAlong:
         lines, lengths = said(spoken)
+        lines = [replace(x, end=x.begin) if x.text in silent else x for x in lines]
         audio = [ChapterAudio(number, silence, length) for number, length in lengths.items()]
         target = tmp_path / "out" / "book.epub"
         found = book or read_book(source)
@@ -235,6 +240,17 @@ def test_an_utterance_without_a_place_is_heard_with_the_one_before(epub: Path, m
     found = make(epub, spoken)
     assert found.num_utterances - found.num_placed == 1
     assert found.duration_s == pytest.approx(sum(said(spoken)[1].values()) / 1000)
+
+
+def test_text_of_which_no_speech_came_is_not_marked(epub: Path, make: Make) -> None:
+    found = make(epub, silent=("She ran.", "The rain had stopped an hour ago."))
+    assert (found.num_placed, found.num_utterances) == (7, 7)
+    names = ("OEBPS/text/one.xhtml", "OEBPS/text/two.xhtml")
+    marked = [text for name in names for text in spans(found.path, name)]
+    assert "It began in 1865." in marked
+    assert not [text for text in marked if "ran" in text or "rain" in text]
+    whole = " ".join("".join(etree.fromstring(member(found.path, names[0])).itertext()).split())
+    assert "She ran." in whole
 
 
 def test_speech_of_another_book_is_refused(epub: Path, make: Make, tmp_path: Path) -> None:

@@ -38,6 +38,14 @@ def test_a_long_utterance_becomes_cues_of_two_lines_that_fit(text: str) -> None:
     assert all(width(text) <= MAX_COLUMNS for cue in cues for text in cue.texts)
 
 
+def test_what_is_not_seen_takes_no_room_in_a_line() -> None:
+    word = "\u202bcom\u00adpos\u00adi\u00adtion\u2060\u200d\u0301\u202c"
+    assert width(word) == len("composition")
+    text = " ".join(["com\u00adpos\u00adi\u00adtion"] * 6)
+    (cue,) = make_cues([line(text, 0.0, 5.0)], RATE_HZ)
+    assert [len(text.split()) for text in cue.texts] == [3, 3]
+
+
 def test_it_is_cut_where_a_clause_ends() -> None:
     cues = make_cues([line(LONG, 0, 18)], RATE_HZ)
     ends = [cue.texts[-1][-1] for cue in cues]

@@ -25,16 +25,20 @@ class Again:
         with self._guard:
             return dict(self._state)
 
-    def start(self, segment: str, text: str) -> bool:
+    def start(self, segment: str, text: str, undo: bool = False) -> bool:
         """Begin to speak a line again; False while another one is spoken.
 
         Args:
             segment: its id.
             text: what to speak, empty for another take of what there is.
+            undo: as the book has it instead.
         """
         command = [sys.executable, "-m", "pocket_batch", "redo", str(self._work.path.absolute())]
         command += [f"--segment={segment}", "--log-format=json"]
-        command += [f"--text={text}"] if text.strip() else []
+        if undo:
+            command += ["--undo"]
+        elif text.strip():
+            command += [f"--text={text}"]
         with self._guard:
             if self._state["is_busy"]:
                 return False
@@ -50,6 +54,7 @@ class Again:
                 )
             except (OSError, ValueError) as error:
                 self._state |= {"ok": False, "text": f"It cannot be started: {error}"}
+                self._state["segment"] = segment
                 return False
             self._state = {"is_busy": True, "ok": True, "text": "", "segment": segment}
         threading.Thread(target=self._wait, name="redo", daemon=True).start()

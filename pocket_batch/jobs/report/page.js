@@ -146,16 +146,30 @@
       audio.src = "audio/" + entry.key + ".flac";
       item.append(button, audio);
     } else item.append(make("span"));
-    item.append(make("bdi", "words", entry.text), make("code", "id", entry.id));
+    const words = make("div");
+    words.append(make("bdi", "words", entry.text), " ", make("code", "id", entry.id));
+    const change = make("button", "change", "Change");
+    change.type = "button";
+    change.setAttribute("aria-label", "Change Segment " + entry.id);
+    change.setAttribute("aria-expanded", "false");
+    const form = redoForm(entry);
+    change.addEventListener("click", () => {
+      form.hidden = !form.hidden;
+      change.setAttribute("aria-expanded", String(!form.hidden));
+      if (!form.hidden) form.querySelector("textarea").focus();
+    });
+    item.dataset.segment = entry.id;
+    item.append(words, change, form);
     if (entry.key) ready(item);
     return item;
   };
+  const fill = async (chapter) => {
+    const answer = await fetch(base + "lines/" + chapter.dataset.chapter + ".json");
+    if (answer.ok) chapter.querySelector(".lines").replaceChildren(...(await answer.json()).map(line));
+  };
   for (const chapter of all("details.chapter")) {
-    chapter.addEventListener("toggle", async () => {
-      const list = chapter.querySelector(".lines");
-      if (!chapter.open || list.children.length) return;
-      const answer = await fetch(base + "lines/" + chapter.dataset.chapter + ".json");
-      if (answer.ok) list.append(...(await answer.json()).map(line));
+    chapter.addEventListener("toggle", () => {
+      if (chapter.open && !chapter.querySelector(".lines").children.length) fill(chapter);
     });
   }
 
@@ -165,29 +179,72 @@
     method: "POST", body: JSON.stringify(body),
     headers: { "Content-Type": "application/json", "X-Token": token },
   });
-  for (const form of all("form.redo")) {
-    const text = form.querySelector("textarea"), button = form.querySelector("button");
-    const told = form.querySelector(".told"), before = text.value;
+  const buttons = () => all("form.redo button");
+  // `done` is called with what the server says of a line that was spoken
+  const speak = async (form, body, done) => {
+    const told = form.querySelector(".told");
     const tell = (words, bad) => { told.textContent = words; told.classList.toggle("bad", Boolean(bad)); };
-    form.addEventListener("submit", async (event) => {
+    buttons().forEach((other) => { other.disabled = true; });
+    tell("Speaking, and making the audiobook again …");
+    try {
+      let state = await (await post("redo", body)).json();
+      const mine = state.segment === body.segment;
+      while (mine && state.is_busy) {
+        await new Promise((wait) => setTimeout(wait, 700));
+        state = await (await fetch(base + "state")).json();
+      }
+      if (!mine) tell("Another line is being spoken: try again in a moment.", true);
+      else if (state.ok) { await done(state.text, tell); return; }
+      else tell(state.text, true);
+    } catch { tell("The server does not answer: is `pocket-batch listen` still there?", true); }
+    finally { buttons().forEach((other) => { other.disabled = false; }); }
+    form.querySelector("button").focus();
+  };
+  const changed = (form, segment, before) => {
+    const text = form.querySelector("textarea").value;
+    return text.trim() === before.trim() ? { segment } : { segment, text };
+  };
+  for (const form of all(".card form.redo")) {
+    const segment = form.closest(".card").dataset.segment, before = form.querySelector("textarea").value;
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const body = { segment: form.closest(".card").dataset.segment };
-      if (text.value.trim() !== before.trim()) body.text = text.value;
-      all("form.redo button").forEach((other) => { other.disabled = true; });
-      tell("Speaking, and making the audiobook again …");
-      try {
-        let state = await (await post("redo", body)).json();
-        const mine = state.segment === body.segment;
-        while (mine && state.is_busy) {
-          await new Promise((done) => setTimeout(done, 700));
-          state = await (await fetch(base + "state")).json();
-        }
-        if (!mine) tell("Another line is being spoken: try again in a moment.", true);
-        else if (state.ok) { tell(state.text + " The page shows it in a moment."); setTimeout(() => location.reload(), 1500); return; }
-        else tell(state.text, true);
-      } catch { tell("The server does not answer: is `pocket-batch listen` still there?", true); }
-      all("form.redo button").forEach((other) => { other.disabled = false; });
-      button.focus();
+      speak(form, changed(form, segment, before), (text, tell) => {
+        tell(text + " The page shows it in a moment.");
+        setTimeout(() => location.reload(), 1500);
+      });
     });
+  }
+  // of any line; a function, since lines come later
+  function redoForm(entry) {
+    const form = make("form", "redo"), label = make("label", "", "Text to speak "), area = make("textarea");
+    form.hidden = true;
+    area.rows = 3;
+    area.value = entry.text;
+    label.append(area);
+    const told = make("p", "told");
+    told.setAttribute("role", "status");
+    const again = make("button", "", "Speak again");
+    again.type = "submit";
+    form.append(label, again);
+    const done = async (text) => {
+      const list = form.closest(".lines");
+      await fill(form.closest("details.chapter"));
+      const item = list.querySelector('[data-segment="' + entry.id + '"]');
+      item.querySelector(".change").click();
+      item.querySelector(".told").textContent = text + " The suspects above are as they were: reload the page to see them anew.";
+      item.querySelector(".play, .change").focus();
+    };
+    if (entry.is_changed) {
+      const undo = make("button", "undo", "As the book has it");
+      undo.type = "button";
+      undo.addEventListener("click", () => speak(form, { segment: entry.id, undo: true }, done));
+      form.append(undo);
+    }
+    form.append(told);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      speak(form, changed(form, entry.id, entry.text), done);
+    });
+    return form;
   }
 })();

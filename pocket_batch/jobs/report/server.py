@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from pocket_batch.errors import PocketBatchError
+from pocket_batch.jobs.redone import read_redone
 from pocket_batch.jobs.report.again import Again
 from pocket_batch.jobs.report.facts import Facts, read_facts
 from pocket_batch.jobs.report.page import make_page
@@ -21,10 +23,9 @@ from pocket_batch.work_folder import WorkFolder
 
 HOST = "127.0.0.1"
 MAX_BODY = 65_536
-CHUNK = 65_536
 _AUDIO = re.compile(r"audio/([0-9a-f]{64})\.flac")
 _LINES = re.compile(r"lines/(\d{1,9})\.json")
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -91,6 +92,14 @@ class _Handler(BaseHTTPRequestHandler):
         path = self._path()
         if path is None:
             return
+        try:
+            self._answer(path)
+        except PocketBatchError as error:  # the folder is gone, or something is damaged
+            self.close_connection = True
+            data = f"{error}\n".encode("utf-8", "replace")
+            self._send(data, "text/plain; charset=utf-8", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+    def _answer(self, path: str) -> None:
         if path == "":
             self._send(self.server.page().encode("utf-8", "replace"), "text/html; charset=utf-8")
         elif path == "state":
@@ -114,10 +123,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN)
             return
         segment, text = body.get("segment"), body.get("text", "")
-        if not isinstance(segment, str) or not isinstance(text, str) or not segment:
+        undo = body.get("undo", False)
+        is_right = isinstance(segment, str) and isinstance(text, str) and isinstance(undo, bool)
+        if not is_right or not segment:
             self._refuse(HTTPStatus.BAD_REQUEST)
             return
-        is_started = self.server.again.start(segment, text)
+        is_started = self.server.again.start(segment, text, undo)
         status = HTTPStatus.ACCEPTED if is_started else HTTPStatus.CONFLICT
         self._send_json(self.server.again.state(), status)
 
@@ -156,9 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             self._refuse(HTTPStatus.NOT_FOUND)
             return
-        asked = self.headers.get("Range")
-        span = part_of(asked, len(data)) if asked else None
-        if asked and span is None:
+        span = part_of(self.headers.get("Range", ""), len(data))
+        if span is not None and span[0] >= span[1]:
             range_header = {"Content-Range": f"bytes */{len(data)}"}
             self._send(b"", "text/plain", HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, range_header)
             return
@@ -202,28 +212,32 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def part_of(asked: str, size: int) -> tuple[int, int] | None:
-    """`bytes=0-99` of 1,000 -> (0, 100); None where it asks for nothing that there is.
+    """`bytes=0-99` of 1,000 -> (0, 100); begin and end are equal where none of it is there.
 
-    Source: RFC 9110, section 14.1.2; of several ranges none is given.
+    None for all: of what is no range, is wrong, or asks for several parts.
+
+    Source: RFC 9110, section 14.2: what is not understood is passed over.
     """
     found = _RANGE.fullmatch(asked.strip())
     if found is None or not (found[1] or found[2]):
         return None
     if not found[1]:
-        begin, end = max(0, size - int(found[2])), size
-    else:
-        begin = int(found[1])
-        end = min(size, int(found[2]) + 1) if found[2] else size
-    return (begin, end) if begin < end else None
+        return max(0, size - int(found[2])), size
+    begin, last = int(found[1]), int(found[2] or size - 1)
+    if found[2] and last < begin:
+        return None
+    return (begin, min(size, last + 1)) if begin < size else (size, size)
 
 
-def _lines(facts: Facts, chapter: int) -> list[dict[str, str]]:
+def _lines(facts: Facts, chapter: int) -> list[dict[str, str | bool]]:
     """The lines of a chapter; `key` is empty where nothing can be heard."""
+    redone = {choice.segment_id for choice in read_redone(facts.work)}
     return [
         {
             "id": place.segment.id,
             "text": place.segment.text,
             "key": place.key if place.key in facts.utterances else "",
+            "is_changed": place.segment.id in redone,
         }
         for place in facts.places
         if place.segment.chapter == chapter

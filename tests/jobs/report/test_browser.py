@@ -188,6 +188,10 @@ def test_all_of_it_can_be_done_with_keys(address: str, open_page: Callable[..., 
     page.wait_for_function(PLAYED)
     page.keyboard.press("Space")
     assert page.evaluate(IS_PLAYING) == 0
+    page.keyboard.press("Space")
+    page.wait_for_function(PLAYED)
+    page.keyboard.press("Escape")
+    assert page.evaluate(IS_PLAYING) == 0
     page.focus("#cards .seek >> nth=0")
     page.keyboard.press("End")
     page.wait_for_function("() => document.querySelector('#cards audio').currentTime > 1")
@@ -197,6 +201,10 @@ def test_the_colours_can_be_chosen(address: str, open_page: Callable[..., Any]) 
     page = open_page(address, "light")
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
+    for _ in range(3):  # who speaks to the browser says what is seen
+        seen, name = page.inner_text("#theme"), page.get_attribute("#theme", "aria-label")
+        assert name.startswith(seen)
+        page.click("#theme")
     page.click("#theme")  # light
     page.click("#theme")  # dark
     assert page.evaluate(ground) != light
@@ -234,4 +242,29 @@ def test_a_line_is_spoken_again_from_the_page(
         page.click(".redo button >> nth=0")
         page.wait_for_selector("#suspects .calm", timeout=60_000)
         assert "Nothing is suspect" in page.inner_text("#suspects")
+        server.shutdown()
+
+
+def test_any_line_is_spoken_again_and_undone_from_the_page(
+    story: Path, command: Callable[..., int], open_page: Callable[..., Any]
+) -> None:
+    words = ("--voice", "tone", "--executor", "local", "--log-format", "plain", "--format", "wav")
+    assert command(story, *words) == 0
+    with ReportServer(WorkFolder(story.parent / "story.work")) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = open_page(server.url)
+        page.click("#lines summary >> nth=0")
+        first = page.locator("#lines .lines li").nth(1)
+        before = first.locator("bdi").inner_text()
+        first.locator(".change").click()
+        assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+        assert page.evaluate(CONTRASTS) == []
+        first.locator("textarea").fill("Another text of it.")
+        first.locator("[type=submit]").click()
+        page.wait_for_selector("#lines .undo", timeout=60_000)
+        assert first.locator("bdi").inner_text() == "Another text of it."
+        assert "Spoken again." in first.locator(".told").inner_text()
+        first.locator(".undo").click()
+        page.wait_for_selector("#lines .undo", state="detached", timeout=60_000)
+        assert first.locator("bdi").inner_text() == before
         server.shutdown()
