@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the variants the arguments ask for."""
     from pocket_batch.jobs.dataset.augment import augment_dataset
-    from pocket_batch.jobs.words import plural
+    from pocket_batch.words import plural
 
     if not _NAME.fullmatch(args.name):
         raise UsageError(f"--name wants letters and digits, not `{args.name:.60}`.")

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what is found."""
     from pocket_batch.jobs.doctor.examine import examine
-    from pocket_batch.jobs.words import plural
+    from pocket_batch.words import plural
 
     counts: Counter[str] = Counter()
     for check in examine(args.job, args.address):

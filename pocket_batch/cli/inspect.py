@@ -154,7 +154,7 @@ def _show(book: Book, with_dropped: bool, warnings: tuple[str, ...]) -> None:
     from rich.table import Table
 
     from pocket_batch.jobs.plan import PROSE_LETTERS_PER_S
-    from pocket_batch.jobs.words import duration, plural
+    from pocket_batch.words import duration, plural
 
     console = _console()
     console.print(book.title, style="bold", markup=False)
@@ -193,7 +193,7 @@ def _show(book: Book, with_dropped: bool, warnings: tuple[str, ...]) -> None:
 
 def _show_dropped(console: "Console", book: Book, with_text: bool) -> None:
     from pocket_batch.jobs.messages import dropped_words
-    from pocket_batch.jobs.words import plural
+    from pocket_batch.words import plural
 
     if not book.dropped:
         console.print("Nothing is left out.")

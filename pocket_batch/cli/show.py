@@ -9,7 +9,7 @@ from typing import TextIO
 
 from pocket_batch.executors.health import WorkerHealth
 from pocket_batch.jobs.progress import Download, Level, Progress, Reporter
-from pocket_batch.jobs.words import duration, size
+from pocket_batch.words import duration, size
 
 FORMATS = ("rich", "plain", "json")
 PLAIN_INTERVAL_S = 10.0

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Validate what the arguments name."""
     from pocket_batch.jobs.dataset.validate import validate_dataset
-    from pocket_batch.jobs.words import duration, plural
+    from pocket_batch.words import duration, plural
 
     with make_reporter(args.log_format, args.quiet) as reporter, stop_signals() as stopped:
         report = validate_dataset(args.set, reporter, stopped.is_set, args.format)

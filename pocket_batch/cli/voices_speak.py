@@ -130,7 +130,7 @@ def _outputs(
         OutputError: what the engine made is no sound.
     """
     from pocket_batch.jobs.progress import Meter
-    from pocket_batch.jobs.words import plural
+    from pocket_batch.words import plural
 
     voice, engine = speaker.voice, speaker.engine
     reporter.note("loading", "Loading the voice.")

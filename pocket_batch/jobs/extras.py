@@ -13,11 +13,11 @@ from pocket_batch.jobs.progress import Meter, Reporter
 from pocket_batch.jobs.record import is_as_written
 from pocket_batch.jobs.speak import read_checked
 from pocket_batch.jobs.subtitles import NO_WORDS, write_subtitles
-from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import Manifest
 from pocket_batch.outputs.cues import WordTimes
 from pocket_batch.settings import AudiobookPipeline, WriteSettings
 from pocket_batch.stages.master import Joiner, Master, Mastered
+from pocket_batch.words import duration, plural, size
 from pocket_batch.work_folder import WorkFolder
 
 READ_ALONG = "read-along"

@@ -7,9 +7,9 @@ from pocket_batch.bcp47 import primary
 from pocket_batch.data import Book, Respelling
 from pocket_batch.errors import UsageError
 from pocket_batch.jobs.lexicon_file import SUFFIXES, read_lexicon
-from pocket_batch.jobs.words import plural
 from pocket_batch.settings import NormalizeSettings
 from pocket_batch.text.lexicon import Lexicon
+from pocket_batch.words import plural
 
 NONE = "none"  # as the name of a file: not even those beside the book
 

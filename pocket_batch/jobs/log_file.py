@@ -10,7 +10,7 @@ from pathlib import Path
 from pocket_batch.errors import writing
 from pocket_batch.executors.health import WorkerHealth
 from pocket_batch.jobs.progress import Download, Level, Progress
-from pocket_batch.jobs.words import duration
+from pocket_batch.words import duration
 
 LOG_FILE = "run.log"
 MAX_BYTES = 5_000_000

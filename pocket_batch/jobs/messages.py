@@ -19,10 +19,10 @@ from pocket_batch.jobs.plan import (
 from pocket_batch.jobs.progress import Level, Reporter
 from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.voice import Speaker
-from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.stages.check import Check
+from pocket_batch.words import duration, plural, size
 from pocket_batch.work_folder import WorkFolder
 
 

@@ -12,8 +12,8 @@ from pocket_batch.jobs.plan import (
     AudiobookPlan,
     output_bytes_per_s,
 )
-from pocket_batch.jobs.words import size
 from pocket_batch.settings import AudiobookPipeline
+from pocket_batch.words import size
 
 
 def check_output(output: Path, work: Path, split_chapters: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from pocket_batch.data import ScriptChapter
 from pocket_batch.executors.health import WorkerHealth
-from pocket_batch.jobs.words import size
+from pocket_batch.words import size
 
 Level = Literal["info", "warning"]
 

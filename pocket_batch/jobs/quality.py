@@ -21,7 +21,6 @@ from pocket_batch.jobs.similarity import (
     similarity_level,
     similarity_problem,
 )
-from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import write_atomic
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.quality.asr import embedded_model
@@ -30,6 +29,7 @@ from pocket_batch.settings import CheckSettings, Loudness
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Mastered
 from pocket_batch.stages.repair import CheckSpec
+from pocket_batch.words import plural
 from pocket_batch.work_folder import WorkFolder
 
 Level = Literal["ok", "warning", "critical"]

@@ -29,8 +29,8 @@ from pocket_batch.jobs.redone import Redone, read_redone, with_redone, with_voic
 from pocket_batch.jobs.report.facts import read_facts
 from pocket_batch.jobs.report.suspects import list_suspects
 from pocket_batch.jobs.status import status_kept
-from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import Manifest
+from pocket_batch.words import plural
 from pocket_batch.work_folder import WorkFolder
 
 SAME_BELOW_DB = -30.0  # a change that is so much fainter than the speech is not heard

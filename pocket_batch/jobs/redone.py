@@ -12,9 +12,9 @@ from pocket_batch.jobs.casting import compatible
 from pocket_batch.jobs.language import BookLanguage
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading
-from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import Manifest, content_key
 from pocket_batch.settings import AudiobookPipeline
+from pocket_batch.words import plural
 from pocket_batch.work_folder import WorkFolder
 
 REDO_FILE = "redo.jsonl"

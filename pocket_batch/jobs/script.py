@@ -16,11 +16,11 @@ from pocket_batch.jobs.plan import AudiobookPlan, check_stages, plan_audiobook
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import open_reading
 from pocket_batch.jobs.voice import Speaker, fetch
-from pocket_batch.jobs.words import plural
 from pocket_batch.manifest import write_atomic
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import check_source
 from pocket_batch.sources.script import MARK, MEDIA_TYPES, VERSION
+from pocket_batch.words import plural
 
 _HEAD = (
     "title authors language date publisher series series_part description subjects identifiers"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pocket_batch.jobs.status import STATUS_FILE, read_status
-from pocket_batch.jobs.words import duration, plural, size
+from pocket_batch.words import duration, plural, size
 
 MAX_RUNS = 50
 MAX_DEPTH = 3

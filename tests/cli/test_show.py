@@ -9,7 +9,7 @@ import pytest
 
 from pocket_batch.cli.show import PlainReporter, RichReporter, make_reporter
 from pocket_batch.jobs.progress import Download, Progress
-from pocket_batch.jobs.words import duration, plural, size
+from pocket_batch.words import duration, plural, size
 
 Command = Callable[..., int]
 HALF = Progress("speaking", 50, 100, 2, 5, 300.0, 600.0, 10.0, 30.0, 10.0, 2)

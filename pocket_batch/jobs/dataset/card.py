@@ -9,9 +9,9 @@ from pocket_batch.bcp47 import primary
 from pocket_batch.dataset_settings import ExportSettings
 from pocket_batch.jobs.dataset.clips import Census
 from pocket_batch.jobs.dataset.licences import hub_licence
-from pocket_batch.jobs.words import duration
 from pocket_batch.outputs.clip_files import SPLITS
 from pocket_batch.outputs.exports import SetFacts
+from pocket_batch.words import duration
 
 NAME = "README.md"
 _SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)  # hubs' size_categories

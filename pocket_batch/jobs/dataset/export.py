@@ -17,11 +17,11 @@ from pocket_batch.jobs.dataset.card import write_card
 from pocket_batch.jobs.dataset.clips import Census, ClipReader, facts_of
 from pocket_batch.jobs.dataset.record import read_run
 from pocket_batch.jobs.progress import Meter, Reporter
-from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.outputs.clip_files import SPLITS
 from pocket_batch.outputs.exports import Format, SetFacts, load_format
 from pocket_batch.rows import Clip
 from pocket_batch.units.store import Store
+from pocket_batch.words import duration, plural, size
 
 RECORD = "export.json"
 EXPORTS_FOLDER = "exports"

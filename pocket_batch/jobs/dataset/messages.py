@@ -9,9 +9,9 @@ from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs.dataset.record import SetStatistics
 from pocket_batch.jobs.plan import LETTERS_PER_S, WORK_BYTES_PER_S
 from pocket_batch.jobs.progress import Reporter
-from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.outputs.exports import Speaker
 from pocket_batch.settings import ExecutorSettings
+from pocket_batch.words import duration, plural, size
 
 MAX_REASONS = 4
 

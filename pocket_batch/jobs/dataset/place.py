@@ -11,10 +11,10 @@ from pocket_batch.jobs.dataset.plan import PLAN, PLAN_FILES, DatasetPlan
 from pocket_batch.jobs.dataset.record import RUN_FILE
 from pocket_batch.jobs.dataset.tasks import planned_units
 from pocket_batch.jobs.progress import Reporter
-from pocket_batch.jobs.words import plural, size
 from pocket_batch.units.names import unit_file
 from pocket_batch.units.store import Store
 from pocket_batch.units.unit import done_ids
+from pocket_batch.words import plural, size
 from pocket_batch.work_folder import WorkFolder
 
 LOCKS = "locks"

@@ -15,7 +15,7 @@ from pocket_batch.jobs.doctor.checks import Check, ok, problem, warning
 from pocket_batch.jobs.doctor.places import FULL_BYTES, shared_check
 from pocket_batch.jobs.doctor.subject import Subject
 from pocket_batch.jobs.doctor.surroundings import EXPORT_MODE, EXPORT_PATH, find_token
-from pocket_batch.jobs.words import plural, size
+from pocket_batch.words import plural, size
 
 JOIN_S = 22.0  # Ray itself gives up after 20
 TOTAL_S = 28.0

@@ -12,7 +12,7 @@ import pocket_batch
 from pocket_batch.executors import cores
 from pocket_batch.jobs.doctor.checks import Check, ok, problem, warning
 from pocket_batch.jobs.doctor.subject import Subject
-from pocket_batch.jobs.words import plural, size
+from pocket_batch.words import plural, size
 
 PACKAGES = ("pocket-batch", "ray", "torch")
 MAX_YEAR = 2100

@@ -14,11 +14,11 @@ from pocket_batch.jobs.doctor.places import nearest_folder
 from pocket_batch.jobs.doctor.subject import Subject
 from pocket_batch.jobs.named import voice_by_name
 from pocket_batch.jobs.voice import EMBEDDED
-from pocket_batch.jobs.words import size
 from pocket_batch.models import hub
 from pocket_batch.models.files import find_weights
 from pocket_batch.models.location import MIRROR_VARIABLE, mirror_folder, parse_hub
 from pocket_batch.models.presets import ModelSource, load_presets
+from pocket_batch.words import size
 
 
 def encoder(subject: Subject) -> Iterator[Check]:

@@ -13,7 +13,7 @@ from pocket_batch.executors.leases import runtime_folder
 from pocket_batch.jobs.doctor.checks import Check, ok, problem, warning
 from pocket_batch.jobs.doctor.subject import HERE, Subject
 from pocket_batch.jobs.plan import WORK_BYTES_PER_S
-from pocket_batch.jobs.words import size
+from pocket_batch.words import size
 
 SHARED = Path("/dev/shm")
 MIN_SHARED_BYTES = 100 * 2**20  # what Ray's object store of ours takes

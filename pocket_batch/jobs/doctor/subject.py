@@ -18,9 +18,9 @@ from pocket_batch.jobs.night.inputs import Inputs
 from pocket_batch.jobs.night.job import NightJob, open_job
 from pocket_batch.jobs.night.naming import literal_folder
 from pocket_batch.jobs.voice import Speaker, choose_speaker
-from pocket_batch.jobs.words import plural
 from pocket_batch.settings import AudiobookPipeline, ExecutorSettings
 from pocket_batch.sources.corpus import expand_inputs
+from pocket_batch.words import plural
 
 MAX_NAMED = 3
 HERE = "this folder"  # where results go when no job says so

@@ -9,7 +9,7 @@ from pocket_batch.errors import OutputError
 from pocket_batch.jobs.night.book import NightBook
 from pocket_batch.jobs.plan import WORK_BYTES_PER_S, output_bytes_per_s
 from pocket_batch.jobs.progress import Reporter
-from pocket_batch.jobs.words import size
+from pocket_batch.words import size
 
 RESERVE_BYTES = 50_000_000  # for the files of books that are being finished, and the summary
 

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pocket_batch.jobs.words import duration, plural, size
 from pocket_batch.manifest import write_atomic
+from pocket_batch.words import duration, plural, size
 
 LineStatus = Literal["waiting", "done", "already_done", "partial", "failed", "stopped"]
 SUMMARY = "summary.json"

@@ -10,7 +10,7 @@ from pocket_batch.jobs.night.book import NightBook
 from pocket_batch.jobs.night.summary import Summary
 from pocket_batch.jobs.plan import WRITE_X_REALTIME, x_realtime
 from pocket_batch.jobs.progress import Level, Reporter
-from pocket_batch.jobs.words import duration, plural
+from pocket_batch.words import duration, plural
 
 
 def tell_plan(summary: Summary, books: list[NightBook], reporter: Reporter) -> None:

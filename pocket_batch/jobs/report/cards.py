@@ -9,7 +9,7 @@ from pocket_batch.jobs.report.difference import differences
 from pocket_batch.jobs.report.facts import Facts, Place
 from pocket_batch.jobs.report.markup import clock, differing, quoted, safe
 from pocket_batch.jobs.report.suspects import FAILED, Listed, kind_name
-from pocket_batch.jobs.words import plural
+from pocket_batch.words import plural
 
 MAX_LISTED = 500
 MAX_CLIPS = 100

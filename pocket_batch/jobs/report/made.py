@@ -8,7 +8,7 @@ from pocket_batch.jobs.redone import read_redone
 from pocket_batch.jobs.report import charts
 from pocket_batch.jobs.report.facts import Facts, at, number_at, text_at
 from pocket_batch.jobs.report.markup import pairs, safe
-from pocket_batch.jobs.words import duration, plural, size
+from pocket_batch.words import duration, plural, size
 
 MIN_UTTERANCES = 5
 SPEED_BINS = 60

@@ -11,8 +11,8 @@ from pocket_batch.jobs.report.facts import Facts, at, number_at, text_at
 from pocket_batch.jobs.report.levels import ChapterLevels, Curve, said, shown_db
 from pocket_batch.jobs.report.markup import clock, quoted, safe, table
 from pocket_batch.jobs.report.suspects import Listed
-from pocket_batch.jobs.words import duration, plural
 from pocket_batch.stages.check import MIN_LETTERS
+from pocket_batch.words import duration, plural
 
 MAX_DROPPED = 100  # of each reason
 MIN_RATES = 5
