@@ -5,10 +5,10 @@ of at most -60 dB, 0.5 to 1 s of room tone at the head and 1 to 5 s at the tail,
 most, MP3 of 192 kbit/s or more at 44.1 kHz. ACX Check for Audacity tells of the first three.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pocket_batch.audio.quiet import FAINTEST_DB
 from pocket_batch.settings import MasterSettings
 
 RMS_DB = (-23.0, -18.0)
@@ -34,8 +34,8 @@ AIM_TAIL_MS = (1_200, 4_500)
 class AcxLevels:
     """A file as it is heard, None where nothing is known. Levels are dB of full scale.
 
-    `noise_floor_db` is -inf for digital silence; `head_s` and `tail_s` are the silence before the
-    first sound and after the last.
+    `noise_floor_db` is below `quiet.FAINTEST_DB` for digital silence; `head_s` and `tail_s` are the
+    silence before the first sound and after the last.
     """
 
     rms_db: float | None
@@ -70,7 +70,7 @@ def _wrong_levels(levels: AcxLevels) -> Iterator[str]:
         yield f"peaks too high, {peak_db:.1f} dB"
     if noise_db is not None and noise_db > NOISE_DB + ROUNDING_DB:
         yield f"too much noise, {noise_db:.1f} dB"
-    if noise_db == -math.inf:
+    if noise_db is not None and noise_db < FAINTEST_DB:
         yield "digital silence instead of room tone"
 
 

@@ -31,6 +31,8 @@ class Quiet:
     tail: Powers
 
 
+NO_SOUND_DB = -200.0  # JSON knows no infinity
+FAINTEST_DB = -150.0  # half a second of 16 bits with any sound in it is louder, whatever its gain
 NOTHING = Quiet(math.inf, np.zeros(0, np.float32), np.zeros(0, np.float32))
 
 
@@ -96,12 +98,12 @@ def joined(parts: Sequence[Quiet]) -> Quiet:
 
 
 def noise_floor_db(quiet: Quiet) -> float:
-    """RMS level of the quietest 500 ms, dB of full scale, `-inf` for digital silence.
+    """RMS level of the quietest 500 ms, dB of full scale, `NO_SOUND_DB` for digital silence.
 
     Of a recording that is shorter it is the level of all of it.
     """
     power = quiet.floor if math.isfinite(quiet.floor) else _mean(quiet.head)
-    return 10 * math.log10(power) if power > 0 else -math.inf
+    return 10 * math.log10(power) if power > 0 else NO_SOUND_DB
 
 
 def silence_at_ends_s(quiet: Quiet, mean_square: float) -> tuple[float, float]:

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--subtitles",
         action="append",
         choices=get_args(SubtitleKind),
-        help="beside each audio file; may be given several times",
+        help="beside each audio file; for two kinds: --subtitles srt --subtitles vtt",
     )
     out.add_argument(
         "--read-along",

@@ -48,7 +48,7 @@ _EXIT_CODES = """\
 exit codes:
   0 done   2 usage   3 input refused   4 model or voice not available
   5 output cannot be written   6 another run holds the work folder
-  10 finished, but not whole   75 stopped, the same command goes on   1 a bug
+  10 finished, but not whole or badly spoken   75 stopped, the same command goes on   1 a bug
 """
 
 

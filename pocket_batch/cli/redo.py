@@ -8,8 +8,9 @@ examples:
   pocket-batch redo book.work --chapter 3                    of a whole chapter
   pocket-batch redo book.work --segment 003-0007 --undo      as the book has it
 
-The report (report.html) names the segments. --text is spoken as it stands, in spoken form. A line
-that is heard in several places changes in all of them. What is chosen is kept in redo.jsonl of the
+The report (report.html) names the segments. --text is spoken as it stands ("twelve", not "12"). A
+line that is heard in several places changes in all of them. What is made anew is what the last
+command made of this work folder, with its options. What is chosen is kept in redo.jsonl of the
 work folder, and the command that made the book honours it from then on. The embedded voice speaks a
 text always the same: give it another text to hear it differently.
 """

@@ -2,7 +2,7 @@
 
 examples:
   pocket-batch status audiobooks/nightly.run    a run of job files
-  pocket-batch status book.work                 one book
+  pocket-batch status book.work                 one book that no job made
   pocket-batch status my-set                    a data set
   pocket-batch status .                         all runs in and below a folder
   pocket-batch status . --watch                 again every two seconds, until none works

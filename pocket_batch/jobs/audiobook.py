@@ -182,4 +182,8 @@ def dry_run(job: AudiobookJob, reporter: Reporter) -> None:
         text = f"{job.output} is there; to be made beside it: {', '.join(there.lacks)}."
         reporter.note("lacks", text, kinds=list(there.lacks))
         return
+    spec = check_spec(job.pipeline, reading.speaker.engine, reading.speaker.language)
+    check_ears(spec)
+    load_voice_model(spec)
+    check_encoder(job.pipeline.write.system_ffmpeg)
     messages.tell_estimate(reporter, plan, reading.speaker.engine, job.output, job.pipeline)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pocket_batch.data import Book, Choices, Failure, ScriptChapter, Utterance
 from pocket_batch.errors import OutputError, StoppedError
@@ -15,12 +15,13 @@ from pocket_batch.jobs.speak import read_checked
 from pocket_batch.jobs.subtitles import NO_WORDS, write_subtitles
 from pocket_batch.manifest import Manifest
 from pocket_batch.outputs.cues import WordTimes
-from pocket_batch.settings import AudiobookPipeline, WriteSettings
+from pocket_batch.settings import AudiobookPipeline, SubtitleKind, WriteSettings
 from pocket_batch.stages.master import Joiner, Master, Mastered
 from pocket_batch.words import duration, plural, size
 from pocket_batch.work_folder import WorkFolder
 
 READ_ALONG = "read-along"
+KINDS = (*get_args(SubtitleKind), READ_ALONG)
 READ_ALONG_SUFFIX = " (read-along).epub"
 
 
@@ -71,6 +72,21 @@ def missing_kinds(
         for kind in kinds_of(pipeline.write)
         if not all(map(is_there, targets_of(kind, output, files, is_split)))
     )
+
+
+def outdated(
+    pipeline: AudiobookPipeline, output: Path, results: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """What was made before beside an audiobook that was made anew: not asked for, but wrong now."""
+    asked = kinds_of(pipeline.write)
+    found = {
+        str(extra.get("kind")): None
+        for result in results.values()
+        if result.get("target") == str(output.resolve())
+        for extra in result.get("extras", ())
+        if is_as_written(Path(str(extra.get("path"))), extra)
+    }
+    return tuple(kind for kind in found if kind not in asked and kind in KINDS)
 
 
 def check_targets(

@@ -43,6 +43,8 @@ def read_finished(work: WorkFolder, source: Path | None = None) -> Finished:
     Raises:
         InputError: the folder has no finished run, or its book is gone.
     """
+    if not work.file("lock").is_file():
+        raise InputError(f"{work.path} is no work folder of a book. Give the BOOK.work folder.")
     try:
         run = json.loads(work.file("run.json").read_text(encoding="utf-8"))
         folder, target = Path(run["folder"]), Path(run["target"])

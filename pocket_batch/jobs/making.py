@@ -10,7 +10,7 @@ from pocket_batch.data import Failure, Suspect, Utterance
 from pocket_batch.errors import DamagedAudioError, OutputError, PartialRunError, StoppedError
 from pocket_batch.executors.cores import usable_cores
 from pocket_batch.jobs import messages
-from pocket_batch.jobs.extras import Extras, Speech, kinds_of, planned
+from pocket_batch.jobs.extras import Extras, Speech, kinds_of, outdated, planned
 from pocket_batch.jobs.plan import AudiobookPlan
 from pocket_batch.jobs.prepared import Prepared
 from pocket_batch.jobs.progress import Meter, Reporter
@@ -107,7 +107,8 @@ class Making:
         joiner = Joiner(self._work, job.pipeline.master, rate_hz, voices)
         master = Master(self._work, joiner, plan.script, num_threads=usable_cores())
         with self._timed("speak"):
-            again = speaking.outliers(master.wait) if speaking else ()
+            # Who redoes a line wants that one changed, and no other.
+            again = speaking.outliers(master.wait) if speaking and not job.redo else ()
             utterances = self._remembered(chain(utterances, again))
             if check.name in job.pipeline.stages:
                 utterances = check.run(utterances)
@@ -204,7 +205,8 @@ class Making:
             "suspects": len(check.suspects),
             "dropped": len(plan.book.dropped),
         }
-        if self._failures or plan.book.has_gaps or check.num_cut_off:
+        is_cut_off = check.num_cut_off and self._job.pipeline.check.fail_on != "never"
+        if self._failures or plan.book.has_gaps or is_cut_off:
             record.problem = messages.partial(
                 self._job.output, self._failures, plan.book, check, self._work
             )
@@ -224,10 +226,10 @@ class Making:
     def _make_extras(self, speech: Speech, files: list[WrittenFile]) -> None:
         """Make what was asked for beside the audiobook, and record it."""
         job, record = self._job, self._record
-        kinds = kinds_of(job.pipeline.write)
+        kinds = (*kinds_of(job.pipeline.write), *outdated(job.pipeline, job.output, record.earlier))
         if not kinds:
             return
-        record.extras = planned(job.pipeline, job.output)
+        record.extras = planned(job.pipeline, job.output, kinds)
         record.write(self._work)
         maker = Extras(
             job.source,

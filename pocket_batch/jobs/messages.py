@@ -199,7 +199,7 @@ def tell_work_folder(reporter: Reporter, work: Path) -> None:
 
 def tell_suspects(reporter: Reporter, count: int, work: WorkFolder) -> None:
     """Some utterances may be wrong."""
-    text = f"{plural(count, 'segment')} may be read wrongly: see {work.file('checks.jsonl')}."
+    text = f"{plural(count, 'segment')} may be read wrongly: {work.file('report.html')} has them."
     reporter.note("suspects", text, "warning", count=count)
 
 

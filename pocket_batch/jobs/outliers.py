@@ -2,10 +2,11 @@
 
 In rounds: `requests` gives what to speak, `take` gets each result, `commit` keeps what is better,
 until `requests` is empty. Nothing is stored before a round is whole, so that a run that was stopped
-in one finds the same outliers again.
+in one finds the same outliers again. (A kill while a whole round is stored leaves part of it: then
+the others are judged beside that part.)
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from pocket_batch.data import Failure, Request, Utterance, Voice
@@ -22,11 +23,25 @@ class Outliers:
     """Further attempts at what is unlike the other utterances of its voice in a book."""
 
     def __init__(
-        self, work: WorkFolder, requests: Iterable[Request], spec: CheckSpec, narrator: Voice
+        self,
+        work: WorkFolder,
+        requests: Iterable[Request],
+        spec: CheckSpec,
+        narrator: Voice,
+        chosen: Collection[str] = (),
     ) -> None:
-        """`requests` are those of the whole book, as it was planned."""
+        """What to compare, and what to leave as it is.
+
+        Args:
+            work: where the utterances are.
+            requests: those of the whole book, as it was planned.
+            spec: how they are checked.
+            narrator: whose voice is that of the book.
+            chosen: segments that a person chose as they are.
+        """
         self._work = work
         self._requests = {request.key: request for request in requests}
+        self._chosen = frozenset(chosen)
         self._spec = spec
         self._texts = {key: request.text for key, request in self._requests.items()}
         self._voices = voice_ids(narrator, self._requests.values())
@@ -48,6 +63,7 @@ class Outliers:
             replace(self._requests[key], tried=self._checked[key].num_attempts)
             for key in self._learned(self._checked)
             if self._checked[key].num_attempts < len(self._spec.attempts(self._texts[key]))
+            and self._requests[key].segment_id not in self._chosen
         ]
         self._asked = {request.key for request in again}
         return again

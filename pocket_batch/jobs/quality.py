@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from pocket_batch.audio.acx import acx_verdict
+from pocket_batch.audio.quiet import FAINTEST_DB
 from pocket_batch.bcp47 import primary
 from pocket_batch.errors import ModelUnavailableError, UsageError
 from pocket_batch.jobs.progress import Reporter
@@ -62,7 +63,7 @@ class FileQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """`wer` is the share of wrong words in what was listened to, None where nothing was.
+    """`wer` is the share of wrong words of `num_words_heard`, None where nobody listened.
 
     `problem` says what is critical, empty if nothing is; `problems` counts codes. `similarity` is
     that of the voice that is least like itself, of `voices` by name; None where nobody compared.
@@ -70,6 +71,7 @@ class Quality:
 
     level: Level
     wer: float | None
+    num_words_heard: int
     num_utterances: int
     num_suspects: int
     num_failures: int
@@ -138,6 +140,7 @@ def write_quality(
     quality = Quality(
         level="critical" if problem else "warning" if is_odd else "ok",
         wer=check.wer,
+        num_words_heard=check.num_heard,
         num_utterances=num_all,
         num_suspects=len(check.suspects),
         num_failures=num_failures,
@@ -169,7 +172,7 @@ def _problems(
     if check.wer is not None and _is_above(check, settings.critical_wer):
         yield (
             f"{100 * check.wer:.1f} % of the words were heard otherwise than written, more than "
-            f"{100 * settings.critical_wer:g} %; {where} lists where."
+            f"{100 * settings.critical_wer:g} %; {work.file('scores.jsonl')} has what was heard."
         )
     if unlike := similarity_problem(likeness, settings):
         yield unlike
@@ -200,7 +203,8 @@ def _judged(mastered: Sequence[Mastered], files: Sequence[WrittenFile]) -> tuple
 
 def _rounded(value: float | None) -> float | None:
     """Two decimals; JSON knows no infinity."""
-    return round(value, 2) if value is not None and isfinite(value) else None
+    is_sound = value is not None and isfinite(value) and value > FAINTEST_DB
+    return round(value, 2) if value is not None and is_sound else None
 
 
 def tell_quality(reporter: Reporter, quality: Quality, loudness: Loudness = "lufs") -> None:
@@ -213,7 +217,8 @@ def tell_quality(reporter: Reporter, quality: Quality, loudness: Loudness = "luf
     """
     told = []
     if quality.wer is not None:
-        told.append(f"Heard {100 * quality.wer:.2f} % of the words otherwise than written.")
+        words = plural(quality.num_words_heard, "word")
+        told.append(f"Heard {100 * quality.wer:.2f} % of {words} otherwise than written.")
     if quality.similarity is not None:
         told.append(f"The voice is {quality.similarity:.2f} like itself, 1 being the same.")
     if told:

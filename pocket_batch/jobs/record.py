@@ -15,9 +15,8 @@ from pocket_batch.config import as_dict
 from pocket_batch.data import Choices
 from pocket_batch.engine.base import Engine
 from pocket_batch.errors import OutputError, writing
-from pocket_batch.jobs.reading import Reading
 from pocket_batch.jobs.voice import Speaker
-from pocket_batch.manifest import content_key, write_atomic
+from pocket_batch.manifest import write_atomic
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.settings import AudiobookPipeline
 from pocket_batch.sources.base import sha256_of_file
@@ -98,41 +97,6 @@ class RunRecord:
                 "extras": self.extras,
             }
         return results
-
-
-def fingerprint(reading: Reading, pipeline: AudiobookPipeline, choices: Choices) -> str:
-    """Everything a finished file depends on; where and by how many workers it is made is not.
-
-    A voice is the same whether it was named or is the default; of a lexicon and a cast file the
-    content counts.
-
-    Raises:
-        ModelUnavailableError: a voice or its weights are not on this machine.
-    """
-    settings = as_dict(pipeline)
-    for name in ("executor", "voice", "model", "precision", "sampling", "dialogue_voice", "cast"):
-        del settings[name]  # what they lead to is in the reading
-    del settings["normalize"]["lexicon"]
-    for name in ("subtitles", "read_along"):
-        del settings["write"][name]  # made beside the audiobook, at any time
-    speaker = reading.speaker
-    voice, engine = speaker.voice, speaker.engine
-    cast = sorted((v.name, engine.voice_key(v)) for v in speaker.cast.values())
-    return content_key(
-        source=reading.book.id,
-        settings=json.dumps(settings, sort_keys=True),
-        chapters=json.dumps(sorted(choices.chapters)),
-        language=speaker.language,
-        title=choices.title,
-        authors=json.dumps(choices.authors),
-        voice_name=voice.name,
-        voice=engine.voice_key(voice),
-        cast_voices=json.dumps(cast),
-        **{f"text_{name}": value for name, value in reading.texts.items()},
-        engine=engine.name,
-        **{f"engine_{name}": value for name, value in engine.identity().items()},
-        version=version("pocket-batch"),
-    )
 
 
 def describe_outputs(files: list[WrittenFile]) -> list[dict[str, Any]]:

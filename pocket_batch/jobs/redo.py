@@ -19,12 +19,12 @@ from pocket_batch.errors import (
     UsageError,
 )
 from pocket_batch.jobs.audiobook import prepare
+from pocket_batch.jobs.fingerprint import fingerprint
 from pocket_batch.jobs.finished import Finished, is_of_a_job, read_finished, whole_path
 from pocket_batch.jobs.making import Making
 from pocket_batch.jobs.prepared import Prepared
 from pocket_batch.jobs.progress import Reporter
 from pocket_batch.jobs.reading import Reading, open_reading
-from pocket_batch.jobs.record import fingerprint
 from pocket_batch.jobs.redone import Redone, read_redone, with_redone, with_voices
 from pocket_batch.jobs.report.facts import read_facts
 from pocket_batch.jobs.report.suspects import list_suspects
@@ -78,9 +78,11 @@ def run_redo(
     if prepared is None:
         return  # as it was: what was undone had not been done
     prepared.record.times_s["plan"] = time.monotonic() - started
-    _make(prepared, reporter, should_stop)
-    if not (job.text or job.voice or job.undo):
-        _tell_same(reporter, prepared, before, _audio(work, list(before)))
+    try:
+        _make(prepared, reporter, should_stop)
+    finally:  # also where the book is not whole for another reason
+        if not (job.text or job.voice or job.undo) and prepared.record.outputs:
+            _tell_same(reporter, prepared, before, _audio(work, list(before)))
 
 
 def _make(prepared: Prepared, reporter: Reporter, should_stop: Callable[[], bool]) -> None:
@@ -232,8 +234,9 @@ def _tell_same(
     """Some engines speak a text always the same: another take is none."""
     same = [name for name, flac in now.items() if _sounds_same(flac, before.get(name, b""))]
     if same:
+        verb = "sounds" if len(same) == 1 else "sound"
         text = (
-            f"{plural(len(same), 'line')} sounds as before: the engine {prepared.engine.name} "
+            f"{plural(len(same), 'line')} {verb} as before: the engine {prepared.engine.name} "
             "speaks a text always the same. Give another --text or --voice to hear it differently."
         )
         reporter.note("redo_same", text, "warning", segments=same)

@@ -154,9 +154,14 @@ def _by_voice(
 def _points(
     work: WorkFolder, utterances: Sequence[Utterance], num_wanted: int, model: SpeakerModel
 ) -> dict[str, Embedding]:
-    """The embeddings of some utterances that are long enough, chosen by hash, by key."""
+    """The embeddings of some utterances that are long enough, by key.
+
+    A hash of their places in the book chooses, so that a line spoken again is compared again.
+    """
     points: dict[str, Embedding] = {}
-    for utterance in sorted(utterances, key=lambda u: content_key(similarity=u.key)):
+    for utterance in sorted(
+        utterances, key=lambda u: (content_key(similarity=u.segment_id), u.key)
+    ):
         rate_hz = utterance.sampling_rate_hz
         if len(points) >= num_wanted:
             break

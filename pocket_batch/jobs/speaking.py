@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from pocket_batch.data import Failure, Utterance
-from pocket_batch.errors import StoppedError
+from pocket_batch.data import Failure, Request, Utterance
+from pocket_batch.errors import OutputError, PocketBatchError, StoppedError
 from pocket_batch.executors.base import Executor, Spoken, WorkerEvent
 from pocket_batch.jobs import messages
 from pocket_batch.jobs.outliers import Outliers
@@ -61,23 +61,33 @@ class Speaking:
         if check is None:
             return
         narrator = self._prepared.record.speaker.voice
-        outliers = Outliers(work, self._plan.requests, check, narrator)
+        chosen = [choice.segment_id for choice in self._plan.redone]
+        outliers = Outliers(work, self._plan.requests, check, narrator, chosen)
         while requests := outliers.requests():
-            missing_s = expected_audio_s(requests)
-            meter = Meter(self._reporter, "speaking", len(requests), missing_s)
-            _, executor = self._executor(missing_s)
             messages.tell_outliers(self._reporter, len(requests))
-            for result in executor.run(requests, self._should_stop, self._shown(meter)):
-                if isinstance(result, Spoken | Failure):
-                    outliers.take(result)
-                    meter.add(0.0)
+            try:
+                self._speak_again(requests, outliers)
+            except (StoppedError, OutputError):
+                raise
+            except PocketBatchError as error:  # the book is whole without
+                self._reporter.note("outliers_left", f"They stay as they are: {error}", "warning")
+                return
             if self._should_stop():
                 raise StoppedError("Stopped. Everything spoken so far is kept.")
             if not outliers.is_whole:
                 return  # the deadline is near: the book is made of what is there
-            meter.finish()
             wait()
             yield from outliers.commit()
+
+    def _speak_again(self, requests: list[Request], outliers: Outliers) -> None:
+        missing_s = expected_audio_s(requests)
+        meter = Meter(self._reporter, "speaking", len(requests), missing_s)
+        _, executor = self._executor(missing_s)
+        for result in executor.run(requests, self._should_stop, self._shown(meter)):
+            if isinstance(result, Spoken | Failure):
+                outliers.take(result)
+                meter.add(0.0)
+        meter.finish()
 
     def _executor(self, missing_s: float) -> tuple[str, Executor]:
         return choose_executor(

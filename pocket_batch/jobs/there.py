@@ -6,9 +6,10 @@ from typing import Any
 
 from pocket_batch.jobs.extra_records import may_add
 from pocket_batch.jobs.extras import READ_ALONG, check_targets, missing_kinds
+from pocket_batch.jobs.fingerprint import fingerprint
 from pocket_batch.jobs.prepared import AudiobookJob
 from pocket_batch.jobs.reading import Reading
-from pocket_batch.jobs.record import earlier_result, earlier_results, fingerprint
+from pocket_batch.jobs.record import earlier_result, earlier_results
 from pocket_batch.jobs.redone import Redone, with_redone
 from pocket_batch.work_folder import WorkFolder
 

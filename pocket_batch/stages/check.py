@@ -31,6 +31,7 @@ class Check:
         num_cut_off: of utterances that ran into their length limit.
         wer: share of wrong words in what was listened to; None where nothing was.
         num_wrong: those words.
+        num_heard: of how many.
     """
 
     name = "check"
@@ -48,6 +49,7 @@ class Check:
         self.num_cut_off = 0
         self.wer: float | None = None
         self.num_wrong = 0
+        self.num_heard = 0
 
     def run(self, items: Iterable[Utterance | Failure]) -> Iterator[Utterance | Failure]:
         """Pass everything on; remember what is to be judged."""
@@ -103,7 +105,7 @@ class Check:
             (s.wer, len(self._texts[k].split())) for k, s in scores.items() if s.wer is not None
         ]
         num_words, num_wrong = sum(n for _, n in heard), sum(wer * n for wer, n in heard)
-        self.num_wrong = round(num_wrong)
+        self.num_wrong, self.num_heard = round(num_wrong), num_words
         self.wer = round(num_wrong / num_words, 5) if num_words else None
 
     def _reason(self, utterance: Utterance, text: str) -> str:

@@ -20,8 +20,8 @@ from pocket_batch.records import Checked
 from pocket_batch.rows import Scores
 
 SILENT = 0.001  # of full scale, -60 dB: speech is louder
-BACKOFF_S = 0.25  # after an error that is not of a text; twice as long with each attempt at one
-LAST_BACKOFF_S = 4.0
+BACKOFF_S = 0.25  # after an error that is not of a text; twice as long after the next one
+MAX_BACKOFFS = 3  # until the engine speaks again
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +53,7 @@ class Synthesize:
         self.engine = engine
         self._is_measured = is_measured
         self._turns = _Turns()
+        self._num_errors = 0  # of the engine, since it last spoke
 
     def run(self, requests: Iterable[Request]) -> Iterator[Spoken | Failure]:
         """Speak all requests, in any order; read as the engine asks for them.
@@ -92,7 +93,7 @@ class Synthesize:
             logger.debug(
                 "%s ended early; what is missing is tried again", self.engine.name, exc_info=True
             )
-            _back_off(error)
+            self._back_off(error)
 
     def _run_alone(self, request: Request) -> Spoken | Failure:
         """Speak one request by itself, so that what goes wrong is its own fault."""
@@ -106,12 +107,24 @@ class Synthesize:
         except Exception as error:
             # Any exception of an item is a failure of that item: the contract of an executor.
             logger.debug("%s failed over a text", self.engine.name, exc_info=True)
-            _back_off(error, request.attempt)
+            self._back_off(error)
             message = f"{type(error).__name__}: {error}".rstrip(": ")
             return _failure(request, f"The engine failed over this text: {message}.")
 
+    def _back_off(self, error: Exception) -> None:
+        """Wait before an engine is asked again that failed: memory may be had again by then.
+
+        An error that an engine raises on purpose is of its text, and one that comes again and again
+        does not pass: no waiting helps.
+        """
+        if not isinstance(error, PocketBatchError):
+            if self._num_errors < MAX_BACKOFFS:
+                sleep(BACKOFF_S * 2**self._num_errors)
+            self._num_errors += 1
+
     def _result(self, request: Request, output: Output) -> Spoken | Failure:
         """Encode what the engine made, unless it cannot be a recording."""
+        self._num_errors = 0
         if output.audio.size == 0:
             return _failure(request, "No audio came of this text.")
         if float(np.abs(output.audio).max()) < SILENT:
@@ -207,15 +220,6 @@ def _take(requests: list[Request], key: str) -> Request:
     """Remove and return the first request of that key; two of one key are two requests."""
     index = next(i for i, request in enumerate(requests) if request.key == key)
     return requests.pop(index)
-
-
-def _back_off(error: Exception, attempt: int = 0) -> None:
-    """Wait before an engine is asked again that failed: memory may be had again by then.
-
-    An error that an engine raises on purpose is of its text: no waiting helps.
-    """
-    if not isinstance(error, PocketBatchError):
-        sleep(min(BACKOFF_S * 2**attempt, LAST_BACKOFF_S))
 
 
 def _failure(request: Request, reason: str) -> Failure:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pocket_batch.audio.measure import combined, measure
 from pocket_batch.audio.pcm import to_int16
 from pocket_batch.audio.quiet import (
+    NO_SOUND_DB,
     NOTHING,
     QuietMeter,
     joined,
@@ -54,9 +55,9 @@ def test_a_gap_of_less_than_half_a_second_is_no_floor() -> None:
 
 def test_digital_silence_has_no_level_and_a_short_recording_has_its_own() -> None:
     silent = np.concatenate([noise(1, -20), np.zeros(RATE_HZ, np.float32), noise(1, -20)])
-    assert noise_floor_db(quiet_of(silent)) == -math.inf
+    assert noise_floor_db(quiet_of(silent)) == NO_SOUND_DB
     assert noise_floor_db(quiet_of(noise(0.2, -30))) == pytest.approx(-30, abs=0.3)
-    assert noise_floor_db(NOTHING) == -math.inf
+    assert noise_floor_db(NOTHING) == NO_SOUND_DB
     assert silence_at_ends_s(NOTHING, 0.0) == (0.0, 0.0)
 
 

@@ -187,3 +187,17 @@ def test_an_epub_keeps_its_name_beside_the_read_along_one(
     assert find_faults(made) == []
     with zipfile.ZipFile(made) as archive:
         assert any(name.endswith(".m4a") for name in archive.namelist())
+
+
+def test_subtitles_of_an_audiobook_that_is_made_anew_are_made_anew_as_well(
+    story: Path, command: Command
+) -> None:
+    """Though nobody asks for them again; those that somebody changed are left alone."""
+    assert command(story, *TONE, "--subtitles", "srt", "--subtitles", "vtt") == 0
+    srt, vtt = story.with_suffix(".srt"), story.with_suffix(".vtt")
+    before = srt.read_text()
+    vtt.write_text("mine")
+    longer = ("--overwrite", "--set", "segment.pauses.paragraph_ms=3000")
+    assert command(story, *TONE, *longer) == 0
+    assert srt.read_text() != before
+    assert vtt.read_text() == "mine"

@@ -8,9 +8,9 @@ import pytest
 from pocket_batch.config import load_pipeline
 from pocket_batch.data import Choices, Voice
 from pocket_batch.engine.fake import FakeEngine
+from pocket_batch.jobs.fingerprint import fingerprint
 from pocket_batch.jobs.plan import plan_audiobook
 from pocket_batch.jobs.reading import open_reading
-from pocket_batch.jobs.record import fingerprint
 
 
 @pytest.fixture(autouse=True)
@@ -111,3 +111,10 @@ def test_a_plan_has_all_voices_when_two_recordings_have_one_name(talk: Path) -> 
 def test_what_is_read_counts(talk: Path) -> None:
     assert made(talk, read__notes="inline") != made(talk)
     assert made(talk, executor__workers=2) == made(talk)
+
+
+def test_a_voice_model_counts_once_it_is_named_and_wherever_it_is(talk: Path) -> None:
+    plain = made(talk)
+    assert made(talk, check__voice_sample=50) == plain
+    named = made(talk, check__voice_model="speaker.pt")
+    assert made(talk, check__voice_model="/elsewhere/speaker.pt") == named != plain

@@ -10,10 +10,12 @@ import pytest
 from pocket_batch.data import EngineSpec, Failure, Request, Utterance, Voice
 from pocket_batch.engine.base import Output
 from pocket_batch.engine.fake import FakeEngine
+from pocket_batch.errors import ModelUnavailableError
 from pocket_batch.executors.base import Spoken
 from pocket_batch.jobs import audiobook
 from pocket_batch.jobs.outliers import Outliers
 from pocket_batch.jobs.speak import Spoke, finished, read_checked
+from pocket_batch.jobs.speaking import Speaking
 from pocket_batch.settings import CheckSettings
 from pocket_batch.stages.repair import CheckSpec, Repair
 from pocket_batch.stages.synthesize import Synthesize
@@ -140,6 +142,13 @@ def test_a_round_that_is_not_whole_leaves_everything_as_it_was(work: WorkFolder)
     assert [r.key for r in Outliers(work, asked, SPEC, VOICE).requests()] == ["k12", "k13"]
 
 
+def test_what_a_person_chose_stays(work: WorkFolder) -> None:
+    asked, worker = requests("loud:", "loud:"), Worker()
+    speak_all(work, asked, worker)
+    outliers = Outliers(work, asked, SPEC, VOICE, ["001-0013"])
+    assert [request.key for request in outliers.requests()] == ["k12"]
+
+
 def test_two_recordings_of_one_name_are_two_voices(work: WorkFolder) -> None:
     """Half of the texts are loud, but all of one voice: none of them is unlike its own."""
     other = replace(VOICE, parameters={"prompt": "another.wav"})
@@ -150,10 +159,9 @@ def test_two_recordings_of_one_name_are_two_voices(work: WorkFolder) -> None:
     assert Outliers(work, asked, SPEC, VOICE).requests() == []
 
 
-def test_a_book_is_made_of_the_better_attempts(
-    tmp_path: Path, command: Callable[..., int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The finished file, its timeline and its levels are those of the audio that was kept."""
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
+    """A text with one line that is loud in its first attempt, and options to speak it."""
     monkeypatch.setattr(audiobook, "check_spec", lambda *_: SPEC)
     text = "\n\n".join(request.text for request in requests("loud:"))
     book = tmp_path / "book.txt"
@@ -168,7 +176,14 @@ def test_a_book_is_made_of_the_better_attempts(
         options += ["--set", f"check.{name}={value}"]
     for name in ("rate_mads", "voice_mads", "max_repetition_over"):
         options += ["--set", f"check.{name}=0"]
-    assert command(book, *options, "--format", "wav") == 0
+    return book, *options, "--format", "wav"
+
+
+def test_a_book_is_made_of_the_better_attempts(
+    tmp_path: Path, command: Callable[..., int], book: tuple[object, ...]
+) -> None:
+    """The finished file, its timeline and its levels are those of the audio that was kept."""
+    assert command(*book) == 0
     work = WorkFolder(tmp_path / "book.work")
     records = {
         record["key"]: record
@@ -177,8 +192,25 @@ def test_a_book_is_made_of_the_better_attempts(
     assert sorted(record["attempt"] for record in records.values()) == [0] * 13 + [1]
     assert not (work.path / "checks.jsonl").read_text()
     before = (tmp_path / "book.wav").read_bytes()
-    assert command(book, *options, "--format", "wav", "--overwrite") == 0
+    assert command(*book, "--overwrite") == 0
     assert (tmp_path / "book.wav").read_bytes() == before
+
+
+def test_a_round_that_cannot_be_is_no_reason_to_have_no_book(
+    tmp_path: Path,
+    command: Callable[..., int],
+    book: tuple[object, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise ModelUnavailableError("The model is gone.")
+
+    monkeypatch.setattr(Speaking, "_speak_again", fail)
+    assert command(*book) == 0
+    assert "They stay as they are: The model is gone." in capsys.readouterr().err
+    assert (tmp_path / "book.wav").exists()
+    assert "Louder" in (tmp_path / "book.work" / "checks.jsonl").read_text()
 
 
 def test_records_are_those_of_the_kept_audio(work: WorkFolder) -> None:

@@ -106,7 +106,10 @@ class Speaking:
                 if len(books) == len(todo) and not self._has_worked:
                     raise  # nothing works: one message says more than one a book
                 for book in books:
-                    self._close(book, error)
+                    if book.make_do():  # only outliers are left: it is whole without
+                        self._go_on(book)
+                    else:
+                        self._close(book, error)
             self._stop_if_told()
             if self._is_late:
                 break

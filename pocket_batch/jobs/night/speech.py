@@ -34,7 +34,8 @@ class BookSpeech:
         self._outliers: Outliers | None = None
         if prepared.check is not None:
             narrator = prepared.record.speaker.voice
-            self._outliers = Outliers(self._work, plan.requests, prepared.check, narrator)
+            chosen = [choice.segment_id for choice in plan.redone]
+            self._outliers = Outliers(self._work, plan.requests, prepared.check, narrator, chosen)
         self._is_round = False
         self.num_segments = len(plan.requests)
         self.num_spoken = len(done)

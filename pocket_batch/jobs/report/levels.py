@@ -10,6 +10,7 @@ from pocket_batch.audio.acx import AIM_PEAK_DBTP, AIM_RMS_DB, AcxLevels, acx_ver
 from pocket_batch.audio.flac import decode_flac
 from pocket_batch.audio.loudness import LoudnessMeter, integrated_lufs
 from pocket_batch.audio.pcm import to_float
+from pocket_batch.audio.quiet import FAINTEST_DB
 from pocket_batch.errors import AudioError
 from pocket_batch.jobs.report.facts import Facts, Place, number_at, text_at
 from pocket_batch.records import MasteredChapter
@@ -22,8 +23,8 @@ NUM_THREADS = 2
 class ChapterLevels:
     """A chapter in its finished file. Levels are dB, None where nothing is known of them.
 
-    `noise_floor_db` is -inf for digital silence; `head_s` and `tail_s` are silence. `verdict` says
-    in words what ACX would of the chapter as a file of its own.
+    `noise_floor_db` is below `quiet.FAINTEST_DB` for digital silence; `head_s` and `tail_s` are
+    silence. `verdict` says in words what ACX would of the chapter as a file of its own.
     """
 
     number: int
@@ -73,7 +74,7 @@ def measure_levels(facts: Facts) -> tuple[list[ChapterLevels], Curve]:
 
 def shown_db(value: float) -> str:
     """`-23.04` -> `-23.0` with a real minus sign, `-inf` -> `-∞`."""
-    if not math.isfinite(value):
+    if not math.isfinite(value) or value < FAINTEST_DB:
         return "−∞"
     return f"{value:.1f}".replace("-", "−")
 

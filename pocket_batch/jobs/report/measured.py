@@ -26,8 +26,8 @@ class FileLevels:
     """A finished file, as measured on the samples given to its encoder.
 
     `chapters` are the numbers of those in it; `gain_db` is what brought them to their level. The
-    noise floor (-inf for digital silence) and the seconds of silence at both ends come from the
-    chapters, None where an older version measured them.
+    noise floor (below `quiet.FAINTEST_DB` for digital silence) and the seconds of silence at both
+    ends come from the chapters, None where an older version measured them.
     """
 
     name: str

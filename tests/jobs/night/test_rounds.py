@@ -29,7 +29,7 @@ class OneRound:
 
     commits: list[tuple[str, list[str]]]
 
-    def __init__(self, work: Any, requests: Any, spec: Any, narrator: Any) -> None:
+    def __init__(self, work: Any, requests: Any, *_: Any) -> None:
         self._work = work
         self._all = list(requests)[:2]
         self._got: list[str] = []

@@ -27,7 +27,7 @@ Result = Spoken | Failure
 class TwoRounds:
     """Outliers: the first two texts, then the first one, then none."""
 
-    def __init__(self, work: Any, requests: Any, spec: Any, narrator: Any) -> None:
+    def __init__(self, work: Any, requests: Any, *_: Any) -> None:
         self.left = [list(requests)[:2], list(requests)[:1], []]
         self.waits: set[str] = set()
         self.commits: list[set[str]] = []
