@@ -218,7 +218,8 @@ class Making:
         messages.tell_work_folder(self._reporter, self._work.path)
         if check.suspects:
             messages.tell_suspects(self._reporter, len(check.suspects), self._work)
-        tell_quality(self._reporter, quality, self._job.pipeline.master.loudness)
+        listen = self._check.settings.listen if self._check else "off"
+        tell_quality(self._reporter, quality, self._job.pipeline.master.loudness, listen)
         report_run(self._work, speech.mastered, files, self._reporter)
         if record.problem:
             raise PartialRunError(record.problem)

@@ -26,7 +26,7 @@ from pocket_batch.manifest import write_atomic
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.quality.asr import embedded_model
 from pocket_batch.quality.checks import CERTAIN
-from pocket_batch.settings import CheckSettings, Loudness
+from pocket_batch.settings import CheckSettings, Listen, Loudness
 from pocket_batch.stages.check import Check
 from pocket_batch.stages.master import Mastered
 from pocket_batch.stages.repair import CheckSpec
@@ -207,15 +207,20 @@ def _rounded(value: float | None) -> float | None:
     return round(value, 2) if value is not None and is_sound else None
 
 
-def tell_quality(reporter: Reporter, quality: Quality, loudness: Loudness = "lufs") -> None:
+def tell_quality(
+    reporter: Reporter, quality: Quality, loudness: Loudness = "lufs", listen: Listen = "off"
+) -> None:
     """Say how many words were heard wrong, if somebody listened, and what ACX would refuse.
 
     Args:
         reporter: told of it.
         quality: of the run.
         loudness: what was aimed at; of ACX nothing is said where it was something else.
+        listen: how much was to be listened to.
     """
     told = []
+    if listen == "sample" and not quality.num_words_heard:
+        told.append("None of so few lines is in the sample that is listened to: --check all.")
     if quality.wer is not None:
         words = plural(quality.num_words_heard, "word")
         told.append(f"Heard {100 * quality.wer:.2f} % of {words} otherwise than written.")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pocket_batch.data import Suspect
-from pocket_batch.jobs.quality import Quality, write_quality
+from pocket_batch.jobs.progress import Level, Silent
+from pocket_batch.jobs.quality import Quality, tell_quality, write_quality
 from pocket_batch.jobs.similarity import VoiceLikeness
 from pocket_batch.settings import CheckSettings
 from pocket_batch.stages.check import Check
@@ -89,6 +90,20 @@ def test_other_suspects_are_critical_for_who_asks_for_it(judge: Judge) -> None:
 
 def test_nothing_is_for_who_wants_to_hear_for_himself(judge: Judge) -> None:
     assert judge("noise", settings=CheckSettings(fail_on="never")).problem == ""
+
+
+def test_a_sample_that_is_empty_is_told(judge: Judge) -> None:
+    told: list[str] = []
+
+    class Listening(Silent):
+        def note(self, event: str, text: str, level: Level = "info", **fields: object) -> None:
+            told.append(text)
+
+    tell_quality(Listening(), judge(), listen="sample")
+    assert "None of so few lines" in told[0]
+    told.clear()
+    tell_quality(Listening(), judge(), listen="off")
+    assert told == []
 
 
 def test_a_failed_utterance_is_a_warning_by_itself(judge: Judge) -> None:

@@ -190,7 +190,7 @@ def _figures(item: Listed) -> str:
         if isinstance(value, int | float):
             told.append(form.format(value).replace("-", "−") + unit)
     if item.num_attempts > 1:
-        told.append(f"attempt {item.attempt + 1} of {item.num_attempts}")
+        told.append(f"best of {item.num_attempts} attempts")
     if item.is_split:
         told.append("spoken in two parts")
     if len(item.places) > 1:

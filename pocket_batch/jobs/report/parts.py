@@ -172,7 +172,9 @@ def chapters_section(facts: Facts, levels: Sequence[ChapterLevels], found: Seque
     head = [("Chapter", "text"), ("Begins", "number"), ("Length", "number"), ("Lines", "number"),
             ("Suspect", "number"), ("LUFS", "number"), ("Peak dBTP", "number"),
             ("RMS dB", "number"), ("Noise floor dB", "number"), ("Head s", "number"),
-            ("Tail s", "number"), ("Meets ACX", "text")]  # fmt: skip
+            ("Tail s", "number")]  # fmt: skip
+    is_for_acx = text_at(facts.run, "settings", "master", "loudness") == "acx"
+    head += [("Meets ACX", "text")] * is_for_acx  # no reason to tell others in every row
     rows = []
     for c in levels:
         count = suspects.get(c.number, 0)
@@ -187,7 +189,7 @@ def chapters_section(facts: Facts, levels: Sequence[ChapterLevels], found: Seque
                 _cell(count, f"{count:,}" if count else "–"),
                 *(_level(v) for v in (c.lufs, c.true_peak_dbtp, c.rms_db, c.noise_floor_db)),
                 *(_seconds(v) for v in (c.head_s, c.tail_s)),
-                f'<td class="text verdict {colour}">{verdict}</td>',
+                *[f'<td class="text verdict {colour}">{verdict}</td>'] * is_for_acx,
             ]
         )
     return table("Chapters with their levels", head, rows) + _whole_file(facts) + _ACX_NOTE

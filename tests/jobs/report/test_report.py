@@ -217,9 +217,14 @@ def test_noise_head_and_tail_are_those_of_the_record_after_gain(work: WorkFolder
         levels[0].verdict
         == "No: too quiet, RMS -24.0 dB; 0.70 s after the last word, not 1 to 5 s."
     )
-    page = make_page(read_facts(work))
-    assert "0.70 s after the last word" in page
-    assert "RMS −24.0 dB;" in page
+
+
+def test_what_acx_would_say_of_each_chapter_is_for_those_who_aim_at_it(work: WorkFolder) -> None:
+    assert "after the last word, not" not in make_page(read_facts(work))
+    run = json.loads(work.file("run.json").read_text())
+    run["settings"]["master"]["loudness"] = "acx"
+    work.file("run.json").write_text(json.dumps(run))
+    assert "0.70 s after the last word, not" in make_page(read_facts(work))
 
 
 def test_a_record_of_an_older_version_has_no_noise_floor(work: WorkFolder) -> None:
