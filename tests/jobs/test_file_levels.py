@@ -136,7 +136,7 @@ def _written(path: Path, rms_db: float = -20.0) -> WrittenFile:
 
 
 def _judged(folder: Path, mastered: Sequence[Any], files: Sequence[WrittenFile]) -> Any:
-    check: Any = SimpleNamespace(wer=None, suspects=[], num_cut_off=0, problems={})
+    check = Check(CheckSettings(), {})
     work = WorkFolder(folder)
     quality = write_quality(work, check, CheckSettings(), 3, 0, mastered, files)
 
