@@ -22,6 +22,7 @@ from pocket_batch.manifest import Manifest
 from pocket_batch.outputs.audiobook import WrittenFile
 from pocket_batch.records import MasteredChapter
 from pocket_batch.settings import AudiobookPipeline, CheckSettings, MasterSettings, WriteSettings
+from pocket_batch.stages.check import Check
 from pocket_batch.work_folder import WorkFolder
 
 Command = Callable[..., int]
