@@ -11,7 +11,7 @@ import pytest
 from pocket_batch.data import EngineSpec, Request, Utterance, Voice
 from pocket_batch.dataset_settings import FilterSettings
 from pocket_batch.errors import StoppedError, UsageError
-from pocket_batch.executors import pool
+from pocket_batch.executors import crew, pool
 from pocket_batch.executors.base import Plan, Spoken, WorkerEvent, WorkerSpec, make_executor
 from pocket_batch.jobs.speak import finished, speak
 from pocket_batch.manifest import content_key, request_seed
@@ -33,7 +33,7 @@ anything = pytest.mark.parametrize("kind", KINDS)
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """For machines that joined, and to tell how workers are."""
-    monkeypatch.setattr(pool, "GROW_S", 0.5)
+    monkeypatch.setattr(crew, "GROW_S", 0.5)
     monkeypatch.setattr(pool, "WORKING_S", 0.2)
 
 
