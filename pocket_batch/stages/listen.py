@@ -1,19 +1,22 @@
 """Listens to utterances inside a worker, if the settings ask for it."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pocket_batch.audio.pcm import Pcm
 from pocket_batch.manifest import content_key
-from pocket_batch.quality.alignment import WordTime, align
-from pocket_batch.quality.word_errors import word_errors
+from pocket_batch.quality.alignment import Alignment, HeardWord, WordTime, align
+from pocket_batch.quality.word_errors import WordErrors, word_errors
 from pocket_batch.rows import Scores
 
 if TYPE_CHECKING:
     from pocket_batch.quality.asr import Transcriber
 
 NUM_THREADS = 2  # the cores of a worker
+Judged = TypeVar("Judged", Alignment, WordErrors)
+Heard = TypeVar("Heard")
 
 
 class Listener:
@@ -62,13 +65,12 @@ class Listener:
         """
         assert self._name is not None
         model = self._model(self._name)
-        found = model.transcribe(pcm, rate_hz, self._language, quick=True)
-        errors = word_errors(text, found, self._language)
-        if errors.wer > 0:
-            second = model.transcribe(pcm, rate_hz, self._language)
-            again = word_errors(text, second, self._language)
-            if again.wer < errors.wer:
-                found, errors = second, again
+
+        def hear(quick: bool) -> tuple[WordErrors, str]:
+            found = model.transcribe(pcm, rate_hz, self._language, quick)
+            return word_errors(text, found, self._language), found
+
+        errors, found = _better_of_two(hear)
         return replace(scores, wer=errors.wer, cer=errors.cer, heard=found)
 
     def listen(
@@ -81,13 +83,12 @@ class Listener:
         """
         assert self._name is not None
         model = self._model(self._name)
-        words = model.words(pcm, rate_hz, self._language, quick=True)
-        found = align(text, words, self._language)
-        if found.wer > 0:
-            second = model.words(pcm, rate_hz, self._language)
-            again = align(text, second, self._language)
-            if again.wer < found.wer:
-                words, found = second, again
+
+        def hear(quick: bool) -> tuple[Alignment, list[HeardWord]]:
+            words = model.words(pcm, rate_hz, self._language, quick)
+            return align(text, words, self._language), words
+
+        found, words = _better_of_two(hear)
         heard = " ".join(word.text for word in words)
         scores = replace(
             scores, wer=found.wer, cer=found.cer, num_edits=found.num_edits, heard=heard
@@ -102,6 +103,14 @@ class Listener:
                 each = max(1, NUM_THREADS // self._num_at_once)
                 self._transcriber = Transcriber(name, each, self._num_at_once)
             return self._transcriber
+
+
+def _better_of_two(hear: Callable[[bool], tuple[Judged, Heard]]) -> tuple[Judged, Heard]:
+    """What is heard in a quick look, or with more patience where that has fewer errors."""
+    quick = hear(True)
+    if quick[0].wer == 0:
+        return quick
+    return min(quick, hear(False), key=lambda found: found[0].wer)
 
 
 def is_chosen(key: str, fraction: float) -> bool:
